@@ -1,0 +1,126 @@
+#include "client/command/interfaces.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/command/commands.h"
+#include "client/command/field_text.h"
+#include "client/command/filters.h"
+#include "client/command/json.h"
+#include "client/command/table.h"
+#include "client/command/text.h"
+
+namespace linkvane::command {
+namespace {
+
+std::string AltNames(const v1::Interface& interface) {
+  std::vector<std::string> names;
+  for (const std::string& name : interface.alt_names()) names.push_back(Escape(name));
+  return absl::StrJoin(names, ",");
+}
+
+absl::StatusOr<v1::ListInterfacesRequest> BuildRequest(const Invocation& invocation) {
+  v1::ListInterfacesRequest request;
+  absl::Status status = ReadInterfaceFilter(invocation, request.mutable_filter());
+  if (!status.ok()) return status;
+  const auto page_size = invocation.Number("page-size", 1);
+  if (!page_size.ok()) return page_size.status();
+  request.set_page_size(page_size->value_or(0));
+  request.set_consistency(ReadConsistency(invocation));
+  request.set_include_stats(invocation.Has("stats"));
+  return request;
+}
+
+}  // namespace
+
+std::string InterfaceTitle(const v1::Interface& interface) {
+  std::string title =
+      interface.name().empty() ? absl::StrCat("#", interface.index()) : Escape(interface.name());
+  if (!interface.link_name().empty()) {
+    absl::StrAppend(&title, "@", Escape(interface.link_name()));
+  } else if (interface.link_index() > 0 &&
+             (interface.has_link_netns_id() || interface.link_index() != interface.index())) {
+    absl::StrAppend(&title, "@if", interface.link_index());
+  }
+  return title;
+}
+
+std::string InterfaceState(const v1::Interface& interface) {
+  if (!interface.admin_up()) return "admin-down";
+  return FieldText(interface, "oper_state").value_or("up");
+}
+
+std::string InterfaceKind(const v1::Interface& interface) {
+  return Escape(interface.kind().empty() ? interface.hardware_type_name() : interface.kind());
+}
+
+std::string InterfaceTable(const google::protobuf::RepeatedPtrField<v1::Interface>& interfaces,
+                           bool stats) {
+  constexpr const char* kCounters[] = {"stats.rx_bytes", "stats.rx_packets", "stats.tx_bytes",
+                                       "stats.tx_packets"};
+  std::vector<Table::Column> columns = {{.title = "INDEX", .right = true},
+                                        {.title = "NAME"},
+                                        {.title = "KIND"},
+                                        {.title = "STATE"},
+                                        {.title = "MTU", .right = true},
+                                        {.title = "MASTER"},
+                                        {.title = "ADDRESS"}};
+  if (stats) {
+    for (const char* title : {"RX-BYTES", "RX-PACKETS", "TX-BYTES", "TX-PACKETS"}) {
+      columns.push_back({.title = title, .right = true});
+    }
+  }
+  columns.push_back({.title = "ALTNAMES", .only_if_filled = true});
+  Table table(std::move(columns));
+  for (const v1::Interface& interface : interfaces) {
+    std::string master = Escape(interface.master_name());
+    if (master.empty() && interface.master_index() > 0) {
+      master = absl::StrCat("#", interface.master_index());
+    }
+    std::vector<std::string> cells = {absl::StrCat(interface.index()),
+                                      InterfaceTitle(interface),
+                                      InterfaceKind(interface),
+                                      InterfaceState(interface),
+                                      FieldText(interface, "mtu").value_or(""),
+                                      std::move(master),
+                                      Escape(interface.hardware_address())};
+    if (stats) {
+      for (const char* path : kCounters) cells.push_back(FieldText(interface, path).value_or(""));
+    }
+    cells.push_back(AltNames(interface));
+    table.AddRow(std::move(cells));
+  }
+  return table.Format();
+}
+
+absl::Status RunInterfaces(Context& context) {
+  absl::StatusOr<v1::ListInterfacesRequest> request = BuildRequest(context.invocation);
+  if (!request.ok()) return request.status();
+  const absl::StatusOr<std::vector<std::string>> fields = ReadFields(context.invocation);
+  if (!fields.ok()) return fields.status();
+  const std::vector<std::string> shown =
+      context.json ? *fields : WithNames(*fields, {"index", "name"});
+  SetReadMask(shown, &*request);
+  // Who names a counter wants to see it.
+  if (std::ranges::any_of(*fields, [](const auto& f) { return f.starts_with("stats"); })) {
+    request->set_include_stats(true);
+  }
+  const auto client = client::Client::Connect(context.server);
+  const auto response = client.ListInterfaces(*std::move(request), context.call);
+  if (!response.ok()) return response.status();
+
+  if (context.json) {
+    const absl::StatusOr<std::string> json = ToJsonArray(response->interfaces());
+    return json.ok() ? context.out.Write(*json) : json.status();
+  }
+  if (!shown.empty()) {
+    const auto& interfaces = response->interfaces();
+    return context.out.Write(
+        FieldTable({interfaces.pointer_begin(), interfaces.pointer_end()}, shown));
+  }
+  return context.out.Write(InterfaceTable(response->interfaces(), context.invocation.Has("stats")));
+}
+
+}  // namespace linkvane::command

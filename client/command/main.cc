@@ -1,0 +1,21 @@
+// The linkvane command: shows on a terminal what a linkvaned server tells.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "client/command/commands.h"
+#include "client/command/output.h"
+
+int main(int argc, char** argv) {
+  // A reader that went away shows as EPIPE.
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::vector<std::string_view> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const char* server = std::getenv("LINKVANE_SERVER");
+  linkvane::command::Output out(STDOUT_FILENO);
+  linkvane::command::Output err(STDERR_FILENO);
+  return linkvane::command::RunLinkvane(words, server == nullptr ? "" : server, out, err);
+}

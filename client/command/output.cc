@@ -1,0 +1,31 @@
+#include "client/command/output.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+
+namespace linkvane::command {
+
+absl::Status Output::Write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd_, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EPIPE) {
+      reader_gone_ = true;
+      return absl::CancelledError("nobody reads the output");
+    } else if (errno == EAGAIN) {  // a terminal or pipe that somebody else made non-blocking
+      pollfd waiting{.fd = fd_, .events = POLLOUT, .revents = 0};
+      (void)poll(&waiting, 1, -1);
+    } else if (errno != EINTR) {
+      return absl::UnknownError(absl::StrCat("cannot write the output: ", std::strerror(errno)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace linkvane::command

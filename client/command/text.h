@@ -1,0 +1,40 @@
+#ifndef LINKVANE_CLIENT_COMMAND_TEXT_H_
+#define LINKVANE_CLIENT_COMMAND_TEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+// How single values are written for people.
+
+namespace linkvane::command {
+
+// Abseil may have been built with a string_view of its own.
+inline absl::string_view ToAbsl(std::string_view text) { return {text.data(), text.size()}; }
+
+// Makes text that a stranger chose safe to show: what could move a terminal's cursor, break a line,
+// turn the writing direction or is not UTF-8 appears as \x1b or \u202e, and a backslash as two.
+std::string Escape(std::string_view text);
+
+// How many code points `text` has: the columns it takes, but for wide and combining characters.
+size_t DisplayWidth(std::string_view text);
+
+// An enum value's name without the enum's own and as people write it: "OPER_STATE_LOWER_LAYER_DOWN"
+// of "OperState" is "lower-layer-down".
+std::string EnumText(std::string_view enum_name, std::string_view value_name);
+
+// The other way: "lower-layer-down" is "OPER_STATE_LOWER_LAYER_DOWN".
+std::string EnumValueName(std::string_view enum_name, std::string_view text);
+
+// A point in time in the local zone, to the millisecond: "2025-01-31 13:02:59.021".
+std::string TimeText(absl::Time time);
+
+// A lifetime in whole seconds: "23h59m58s", "29d23h59m58s". Nothing is left of one that is over: "0s".
+std::string LifetimeText(absl::Duration left);
+
+}  // namespace linkvane::command
+
+#endif  // LINKVANE_CLIENT_COMMAND_TEXT_H_

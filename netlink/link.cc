@@ -1,0 +1,167 @@
+#include "netlink/link.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace linkvane::netlink {
+namespace {
+
+// No device's address is longer (MAX_ADDR_LEN in linux/netdevice.h).
+constexpr size_t kMaxHardwareAddress = 32;
+// The longest name that IFLA_IFNAME takes; longer ones are alternative names.
+constexpr size_t kMaxName = 15;
+
+// A link-layer address. Where a message with many virtual functions is broken, entries of their
+// list stray among the link's own attributes, under the numbers of these; they are longer.
+template <auto kMember>
+bool ReadHardwareAddress(LinkView& view, Bytes payload) {
+  return payload.size() <= kMaxHardwareAddress && ReadInto<kMember>(view, payload);
+}
+
+using Rule = AttributeRule<LinkView>;
+
+// Attribute, and the member that it goes to.
+#define LINKVANE_RULE(type, member) \
+  Rule { type, #type, Volatility::kSteady, ReadInto<&LinkView::member> }
+#define LINKVANE_ADDRESS(type, member) \
+  Rule { type, #type, Volatility::kSteady, ReadHardwareAddress<&LinkView::member> }
+// Belongs to one message only: counters, which are read but not kept, ...
+#define LINKVANE_TRANSIENT_RULE(type, member) \
+  Rule { type, #type, Volatility::kTransient, ReadInto<&LinkView::member> }
+// ... and what says nothing of the link.
+#define LINKVANE_TRANSIENT(type) \
+  Rule { type, #type, Volatility::kTransient }
+#define LINKVANE_NESTED(type, rules) \
+  Rule { type, #type, Volatility::kSteady, nullptr, &(rules) }
+
+constexpr Rule kLinkInfoRuleList[] = {
+    LINKVANE_RULE(IFLA_INFO_KIND, kind),
+    LINKVANE_RULE(IFLA_INFO_SLAVE_KIND, slave_kind),
+};
+constexpr AttributeRules<LinkView> kLinkInfoRules(kLinkInfoRuleList);
+
+constexpr Rule kLinkRuleList[] = {
+    LINKVANE_ADDRESS(IFLA_ADDRESS, address),
+    LINKVANE_ADDRESS(IFLA_BROADCAST, broadcast),
+    LINKVANE_RULE(IFLA_IFNAME, name),
+    LINKVANE_RULE(IFLA_MTU, mtu),
+    LINKVANE_RULE(IFLA_LINK, link),
+    LINKVANE_RULE(IFLA_QDISC, qdisc),
+    LINKVANE_TRANSIENT(IFLA_STATS),
+    LINKVANE_RULE(IFLA_MASTER, master),
+    LINKVANE_TRANSIENT(IFLA_WIRELESS),
+    LINKVANE_RULE(IFLA_TXQLEN, tx_queue_len),
+    LINKVANE_RULE(IFLA_OPERSTATE, oper_state),
+    LINKVANE_RULE(IFLA_LINKMODE, link_mode),
+    LINKVANE_NESTED(IFLA_LINKINFO, kLinkInfoRules),
+    LINKVANE_RULE(IFLA_IFALIAS, alias),
+    LINKVANE_TRANSIENT_RULE(IFLA_STATS64, stats64),
+    LINKVANE_RULE(IFLA_GROUP, group),
+    LINKVANE_TRANSIENT(IFLA_EXT_MASK),
+    LINKVANE_RULE(IFLA_PROMISCUITY, promiscuity),
+    LINKVANE_RULE(IFLA_NUM_TX_QUEUES, num_tx_queues),
+    LINKVANE_RULE(IFLA_NUM_RX_QUEUES, num_rx_queues),
+    LINKVANE_RULE(IFLA_CARRIER, carrier),
+    LINKVANE_RULE(IFLA_CARRIER_CHANGES, carrier_changes),
+    LINKVANE_RULE(IFLA_LINK_NETNSID, link_netns_id),
+    LINKVANE_RULE(IFLA_GSO_MAX_SEGS, gso_max_segs),
+    LINKVANE_RULE(IFLA_GSO_MAX_SIZE, gso_max_size),
+    LINKVANE_TRANSIENT(IFLA_PAD),
+    LINKVANE_TRANSIENT(IFLA_EVENT),
+    LINKVANE_TRANSIENT_RULE(IFLA_NEW_NETNSID, new_netns_id),
+    LINKVANE_RULE(IFLA_CARRIER_UP_COUNT, carrier_up_count),
+    LINKVANE_RULE(IFLA_CARRIER_DOWN_COUNT, carrier_down_count),
+    LINKVANE_TRANSIENT_RULE(IFLA_NEW_IFINDEX, new_index),
+    LINKVANE_RULE(IFLA_MIN_MTU, min_mtu),
+    LINKVANE_RULE(IFLA_MAX_MTU, max_mtu),
+    LINKVANE_RULE(IFLA_PROP_LIST, properties),
+    LINKVANE_RULE(IFLA_GRO_MAX_SIZE, gro_max_size),
+    LINKVANE_RULE(IFLA_TSO_MAX_SIZE, tso_max_size),
+    LINKVANE_RULE(IFLA_TSO_MAX_SEGS, tso_max_segs),
+    LINKVANE_RULE(IFLA_ALLMULTI, allmulticast),
+};
+constexpr AttributeRules<LinkView> kLinkRules(kLinkRuleList);
+
+#undef LINKVANE_RULE
+#undef LINKVANE_ADDRESS
+#undef LINKVANE_TRANSIENT_RULE
+#undef LINKVANE_TRANSIENT
+#undef LINKVANE_NESTED
+
+// A request's header and the mask that every request needs.
+Request MaskedRequest(uint16_t flags, int32_t index) {
+  ifinfomsg header{};
+  header.ifi_family = AF_UNSPEC;
+  header.ifi_index = index;
+  Request request(RTM_GETLINK, flags);
+  request.Header(header).Number(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+  return request;
+}
+
+}  // namespace
+
+const AttributeRules<LinkView>& LinkRules() { return kLinkRules; }
+
+bool DecodeLink(Bytes payload, LinkView& view, DecodeTally& tally) {
+  view = LinkView();
+  const std::optional<ifinfomsg> header = LoadStruct<ifinfomsg>(payload);
+  if (!header.has_value()) return false;
+  view.family = header->ifi_family;
+  view.hardware_type = header->ifi_type;
+  view.index = header->ifi_index;
+  view.flags = header->ifi_flags;
+  view.attributes = payload.subspan(sizeof(*header));
+  DecodeAttributes(view.attributes, kLinkRules, view, tally);
+  return true;
+}
+
+LinkStats LoadLinkStats(Bytes stats64) {
+  LinkStats stats;
+  stats.count = std::min(stats64.size() / sizeof(uint64_t), LinkStats::kMax);
+  // In one go, for the kernel does not align them.
+  if (stats.count != 0) {
+    std::memcpy(stats.values.data(), stats64.data(), stats.count * sizeof(uint64_t));
+  }
+  return stats;
+}
+
+size_t AppendNormalLink(Bytes payload, std::vector<std::byte>& out) {
+  std::optional<ifinfomsg> header = LoadStruct<ifinfomsg>(payload);
+  if (!header.has_value()) return 0;
+  header->ifi_change = 0;
+  const size_t start = out.size();
+  const Bytes header_bytes = std::as_bytes(std::span(&*header, 1));
+  out.insert(out.end(), header_bytes.begin(), header_bytes.end());
+  const Bytes attributes = payload.subspan(sizeof(*header));
+  AppendSelected(attributes, kLinkRules, Volatility::kSteady, out);
+  const size_t compared = out.size() - start;
+  AppendSelected(attributes, kLinkRules, Volatility::kVolatile, out);
+  return compared;
+}
+
+Request LinkDumpRequest(const LinkDumpFilter& filter) {
+  Request request = MaskedRequest(NLM_F_DUMP, 0);
+  if (filter.master.has_value()) {
+    request.Number(IFLA_MASTER, static_cast<uint32_t>(*filter.master));
+  }
+  if (filter.kind.has_value()) {
+    const size_t info = request.BeginNested(IFLA_LINKINFO);
+    request.Text(IFLA_INFO_KIND, *filter.kind);
+    request.EndNested(info);
+  }
+  return request;
+}
+
+Request LinkGetRequest(int32_t index) { return MaskedRequest(0, index); }
+
+Request LinkGetRequest(std::string_view name) {
+  Request request = MaskedRequest(0, 0);
+  // Either finds both kinds of names, but Linux before 5.5 knows only the first.
+  request.Text(name.size() <= kMaxName ? IFLA_IFNAME : IFLA_ALT_IFNAME, name);
+  return request;
+}
+
+}  // namespace linkvane::netlink

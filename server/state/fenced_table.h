@@ -1,0 +1,319 @@
+// A table that two sources keep right although they overtake each other: events, which tell of
+// changes in their order, and dumps, which tell of everything but take a while.
+//
+// The fence. A dump begins when all events so far have been applied, and is merged when all events
+// that came meanwhile have been. Every row remembers when it was last touched (by an event, by a
+// removal that followed from one, or by a merge), on a clock that only counts touches. A row touched
+// after the dump's fence keeps what it has, and a removed one stays away, since the dump may have
+// read it before the change; every other row takes what the dump said, and goes if the dump did not
+// name it. So the table never goes back in time. Where a kept row and the dump differ, or where an
+// interrupted dump did not name a row, Finish() says so and the caller looks again.
+//
+// Rows that did not change cost a comparison and nothing else: what a dump says is compared when it
+// arrives, and only differences are kept until the merge.
+//
+// Traits:
+//   Key, Row (a cheap handle), Statement (what the kernel says of an object; may point into a
+//   buffer), Kept (owns a Statement: made from one, and statement() gives it back).
+//   Comparison Compare(const Row&, const Statement&)
+//   Row Put(const Key&, const Row* old, const Statement&, Comparison)   makes the new row, tells it
+//   void Removed(const Key&, const Row& old)                            tells the removal
+//
+// Not thread-safe: whoever writes holds the state's lock.
+#ifndef LINKVANE_SERVER_STATE_FENCED_TABLE_H_
+#define LINKVANE_SERVER_STATE_FENCED_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+
+namespace linkvane::server {
+
+enum class Comparison : uint8_t {
+  kSame,
+  kOnlyVolatile,  // Only values that run by themselves differ: the row is refreshed, no change told.
+  kDiffers
+};
+
+// What a merge did, and what it leaves to be done.
+template <typename Key>
+struct MergeOutcome {
+  // A row that was kept differs from what the dump said: dump again, to be sure.
+  bool conflict = false;
+  // How many changes the dump brought, of which no event had told.
+  uint64_t changes = 0;
+  // Rows that an interrupted dump did not name. They are still there; ask for each.
+  std::vector<Key> unnamed;
+};
+
+template <typename Traits>
+class FencedTable {
+ public:
+  using Key = typename Traits::Key;
+  using Row = typename Traits::Row;
+  using Statement = typename Traits::Statement;
+  using Kept = typename Traits::Kept;
+
+  struct Slot {
+    Row row;
+    uint64_t touched = 0;  // On the touch clock.
+    uint64_t version = 0;  // Of the row, unique in the table.
+    // What the running whole dump said of it: which dump, at which place, of which version that it
+    // is the same.
+    uint64_t named_by = 0;
+    uint64_t named_version = 0;
+    uint64_t place = 0;
+    // Rows of a group are shown in this order: places in the last whole dump, newer ones behind.
+    uint64_t order = 0;
+  };
+  using Slots = absl::btree_map<Key, Slot>;
+  using DumpId = uint64_t;
+
+  // For `removal_grace` after an event removed a row, no dump brings it back: for tables whose kernel
+  // side announces a removal before it takes place.
+  FencedTable(Traits& traits, absl::Duration removal_grace)
+      : traits_(traits), removal_grace_(removal_grace) {}
+
+  // An event says how an object is now.
+  void EventSays(const Key& key, const Statement& statement) {
+    tombstones_.erase(key);
+    Slot& slot = PutIfDifferent(key, statement).first;
+    slot.touched = ++touch_clock_;
+  }
+
+  // An event, or a removal that followed from one, says that an object is gone.
+  bool EventRemoves(const Key& key, absl::Time now) {
+    const auto it = slots_.find(key);
+    Bury(key, now, /*by_event=*/true);
+    if (it == slots_.end()) return false;
+    Remove(it);
+    return true;
+  }
+
+  // Puts the fence: call it when every event so far has been applied. At most one whole dump of the
+  // same rows at a time.
+  DumpId Begin(bool whole) {
+    const DumpId id = ++last_dump_;
+    running_.emplace(id, Dump{.fence = touch_clock_, .whole = whole});
+    return id;
+  }
+
+  // The dump says how an object is.
+  void DumpSays(DumpId id, const Key& key, const Statement& statement) {
+    Dump& dump = running_.at(id);
+    const auto it = slots_.find(key);
+    if (!dump.whole) dump.named.insert(key);
+    if (it != slots_.end()) {
+      Slot& slot = it->second;
+      if (dump.whole) {
+        slot.named_by = id;
+        slot.named_version = slot.version;
+        slot.place = ++dump.places;
+      }
+      if (traits_.Compare(slot.row, statement) == Comparison::kSame) return;
+    }
+    dump.staged.emplace_back(key, Kept(statement));
+  }
+
+  // Merges the dump: call it when every event that came meanwhile has been applied. `in_scope` says
+  // for which rows the dump's silence means absence. The caller bumps no fence of its own.
+  MergeOutcome<Key> Finish(DumpId id, bool interrupted, absl::FunctionRef<bool(const Key&)> in_scope,
+                           absl::Time now) {
+    auto node = running_.extract(id);
+    Dump& dump = node.mapped();
+    MergeOutcome<Key> outcome;
+    outcome.conflict = dump.conflict;
+
+    // What the dump named in a way that differs from the table. `kept` rows stay as they are.
+    std::vector<std::pair<Key, Kept>> puts;
+    absl::flat_hash_set<Key> staged;
+    for (auto& [key, kept] : dump.staged) {
+      staged.insert(key);
+      const auto it = slots_.find(key);
+      if (it != slots_.end()) {
+        const Comparison comparison = traits_.Compare(it->second.row, kept.statement());
+        if (comparison == Comparison::kSame) continue;
+        if (it->second.touched > dump.fence) {
+          outcome.conflict = outcome.conflict || comparison == Comparison::kDiffers;
+          continue;
+        }
+      } else if (StaysAway(key, dump.fence, now)) {
+        outcome.conflict = true;
+        continue;
+      }
+      puts.emplace_back(key, std::move(kept));
+    }
+
+    // What it did not name, and what changed since it named it.
+    std::vector<Key> removals;
+    for (auto& [key, slot] : slots_) {
+      const bool named =
+          dump.whole ? slot.named_by == id || staged.contains(key) : dump.named.contains(key);
+      if (named) {
+        const bool was_same = dump.whole && slot.named_by == id && !staged.contains(key);
+        if (was_same && slot.touched > dump.fence && slot.version != slot.named_version) {
+          outcome.conflict = true;
+        }
+        if (dump.whole && !interrupted && slot.named_by == id && slot.order != slot.place) {
+          slot.order = slot.place;
+          ++version_clock_;
+        }
+      } else if (in_scope(key)) {
+        if (slot.touched > dump.fence) {
+          outcome.conflict = true;
+        } else if (interrupted) {
+          outcome.unnamed.push_back(key);
+        } else {
+          removals.push_back(key);
+        }
+      }
+    }
+
+    // A traits call may remove rows of its own accord (they follow from another's removal), so look
+    // each up again.
+    for (const Key& key : removals) {
+      const auto it = slots_.find(key);
+      if (it == slots_.end()) continue;
+      Bury(key, now, /*by_event=*/false);
+      Remove(it);
+      ++outcome.changes;
+    }
+    for (auto& [key, kept] : puts) {
+      tombstones_.erase(key);
+      auto [slot, comparison] = PutIfDifferent(key, kept.statement());
+      if (comparison == Comparison::kDiffers) {
+        slot.touched = ++touch_clock_;
+        ++outcome.changes;
+      }
+    }
+    Exhume(now);
+    return outcome;
+  }
+
+  // Forgets a dump that failed.
+  void Abandon(DumpId id, absl::Time now) {
+    running_.erase(id);
+    Exhume(now);
+  }
+
+  // Replaces a row for a reason that lies in another table (a name it shows). No touch: the kernel
+  // said nothing of it.
+  void Replace(const Key& key, Row row) {
+    Slot& slot = slots_.at(key);
+    slot.row = std::move(row);
+    // The dump's word for the old row holds for the new one, which says the same.
+    const bool same = slot.named_version == slot.version;
+    slot.version = ++version_clock_;
+    if (same) slot.named_version = slot.version;
+  }
+
+  const Slots& slots() const { return slots_; }
+  const Row* Find(const Key& key) const {
+    const auto it = slots_.find(key);
+    return it == slots_.end() ? nullptr : &it->second.row;
+  }
+  // Grows with everything that a reader of the table could notice.
+  uint64_t version() const { return version_clock_; }
+  // Removals still remembered. For tests.
+  size_t tombstones() const { return tombstones_.size(); }
+
+ private:
+  struct Dump {
+    uint64_t fence = 0;
+    bool whole = false;
+    bool conflict = false;
+    uint64_t places = 0;
+    std::vector<std::pair<Key, Kept>> staged;  // Differed when it was said.
+    absl::flat_hash_set<Key> named;            // Of a dump that is not whole.
+  };
+  struct Tombstone {
+    uint64_t touched = 0;
+    absl::Time time;
+    bool by_event = false;
+  };
+
+  std::pair<Slot&, Comparison> PutIfDifferent(const Key& key, const Statement& statement) {
+    const auto it = slots_.find(key);
+    if (it == slots_.end()) {
+      Row row = traits_.Put(key, nullptr, statement, Comparison::kDiffers);
+      Slot& slot = slots_[key];
+      slot.row = std::move(row);
+      slot.version = ++version_clock_;
+      slot.order = kBehindAllPlaces + slot.version;
+      return {slot, Comparison::kDiffers};
+    }
+    const Comparison comparison = traits_.Compare(it->second.row, statement);
+    if (comparison == Comparison::kSame) return {it->second, comparison};
+    const Row old = it->second.row;
+    Row row = traits_.Put(key, &old, statement, comparison);
+    Slot& slot = slots_.at(key);
+    slot.row = std::move(row);
+    slot.version = ++version_clock_;
+    return {slot, comparison};
+  }
+
+  void Remove(typename Slots::iterator it) {
+    // A running dump may have said before that it is there.
+    for (auto& [id, dump] : running_) {
+      if (dump.whole ? it->second.named_by == id : dump.named.contains(it->first)) {
+        dump.conflict = true;
+      }
+    }
+    const Key key = it->first;
+    const Row old = std::move(it->second.row);
+    slots_.erase(it);
+    ++version_clock_;
+    traits_.Removed(key, old);
+  }
+
+  void Bury(const Key& key, absl::Time now, bool by_event) {
+    const Tombstone stone{.touched = ++touch_clock_, .time = now, .by_event = by_event};
+    if (!running_.empty() || (by_event && removal_grace_ > absl::ZeroDuration())) {
+      tombstones_[key] = stone;
+    }
+  }
+
+  bool StaysAway(const Key& key, uint64_t fence, absl::Time now) const {
+    const auto it = tombstones_.find(key);
+    if (it == tombstones_.end()) return false;
+    return it->second.touched > fence ||
+           (it->second.by_event && now - it->second.time < removal_grace_);
+  }
+
+  // Drops the tombstones that no running dump began before.
+  void Exhume(absl::Time now) {
+    const uint64_t oldest_fence = running_.empty() ? touch_clock_ : OldestFence();
+    for (auto it = tombstones_.begin(); it != tombstones_.end();) {
+      const Tombstone& stone = it->second;
+      const bool in_grace = stone.by_event && now - stone.time < removal_grace_;
+      it = stone.touched <= oldest_fence && !in_grace ? tombstones_.erase(it) : std::next(it);
+    }
+  }
+
+  uint64_t OldestFence() const {
+    uint64_t oldest = touch_clock_;
+    for (const auto& [id, dump] : running_) oldest = std::min(oldest, dump.fence);
+    return oldest;
+  }
+
+  static constexpr uint64_t kBehindAllPlaces = uint64_t{1} << 48;
+
+  Traits& traits_;
+  const absl::Duration removal_grace_;
+  Slots slots_;
+  std::map<Key, Tombstone> tombstones_;
+  std::map<DumpId, Dump> running_;
+  uint64_t touch_clock_ = 0;
+  uint64_t version_clock_ = 0;
+  DumpId last_dump_ = 0;
+};
+
+}  // namespace linkvane::server
+
+#endif  // LINKVANE_SERVER_STATE_FENCED_TABLE_H_

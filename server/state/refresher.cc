@@ -1,0 +1,221 @@
+#include "server/state/refresher.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace linkvane::server {
+namespace {
+
+// How long the kernel may take for one dump. Nobody's deadline: others wait for the same dump.
+constexpr absl::Duration kDumpTimeout = absl::Seconds(30);
+// Another look after an interrupted or contradicted dump: when, and how often before it is left to
+// the audit.
+constexpr absl::Duration kFirstPause = absl::Milliseconds(20);
+constexpr absl::Duration kLongestPause = absl::Seconds(2);
+constexpr int kMostLooks = 8;
+constexpr absl::Duration kFirstRepairPause = absl::Milliseconds(1);
+constexpr absl::Duration kLongestRepairPause = absl::Milliseconds(100);
+
+}  // namespace
+
+Refresher::Refresher(Observer& observer, absl::Duration audit_interval)
+    : observer_(observer), audit_interval_(audit_interval), random_(std::random_device{}()) {}
+
+Refresher::~Refresher() { Stop(); }
+
+void Refresher::Start() {
+  {
+    MutexLock lock(mutex_);
+    const absl::Time now = absl::Now();
+    for (Table& table : tables_) table.next_audit = now + Jittered(audit_interval_);
+    next_repair_ = now;
+    repair_pause_ = kFirstRepairPause;
+  }
+  thread_ = std::thread([this] { Maintain(); });
+}
+
+void Refresher::Stop() {
+  std::vector<Done> cancelled;
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    for (Parked& parked : parked_) cancelled.push_back(std::move(parked.done));
+    parked_.clear();
+    for (Table& table : tables_) {
+      for (Waiter& waiter : table.waiting) cancelled.push_back(std::move(waiter.done));
+      table.waiting.clear();
+    }
+    wake_.NotifyAll();
+  }
+  const Result result{.status = absl::CancelledError("the server is shutting down")};
+  for (const Done& done : cancelled) done(result);
+  if (thread_.joinable()) thread_.join();
+}
+
+void Refresher::Wake() {
+  MutexLock lock(mutex_);
+  woken_ = true;
+  wake_.NotifyAll();
+}
+
+void Refresher::Refresh(TableId table, bool with_stats, absl::Time deadline, Done done) {
+  bool stopping = false;
+  bool runs = false;
+  {
+    MutexLock lock(mutex_);
+    Table& entry = tables_[static_cast<size_t>(table)];
+    stopping = stopping_;
+    if (!stopping) {
+      entry.waiting.push_back({with_stats, deadline, std::move(done)});
+      runs = !entry.running;
+      entry.running = true;
+    }
+  }
+  if (stopping) {
+    return done({.status = absl::CancelledError("the server is shutting down")});
+  }
+  if (runs) RunGenerations(table);
+}
+
+void Refresher::RunGenerations(TableId table) {
+  while (true) {
+    std::vector<Waiter> generation;
+    {
+      MutexLock lock(mutex_);
+      Table& entry = tables_[static_cast<size_t>(table)];
+      if (entry.waiting.empty()) {
+        entry.running = false;
+        return;
+      }
+      // The generation is closed here; whoever comes from now on waits for the next dump.
+      generation.swap(entry.waiting);
+    }
+    const bool with_stats = std::ranges::any_of(generation, &Waiter::with_stats);
+    const absl::StatusOr<DumpReport> report =
+        observer_.DumpTable(table, with_stats, absl::Now() + kDumpTimeout);
+    Result result{.status = report.status()};
+    if (report.ok()) {
+      result.observed_at = report->observed_at;
+      result.stats = report->stats;
+    }
+    {
+      MutexLock lock(mutex_);
+      Plan(tables_[static_cast<size_t>(table)], report);
+    }
+    const bool synced = observer_.synced();
+    for (Waiter& waiter : generation) {
+      if (!report.ok() || synced) {
+        waiter.done(result);
+      } else {
+        Park({waiter.deadline, result, std::move(waiter.done)});
+      }
+    }
+    if (synced) ReleaseParked();
+  }
+}
+
+void Refresher::Plan(Table& table, const absl::StatusOr<DumpReport>& report) {
+  const bool again = !report.ok() || report->interrupted || report->conflict;
+  table.next_look = absl::InfiniteFuture();
+  if (!again) {
+    table.looks = 0;
+    table.pause = kFirstPause;
+    return;
+  }
+  if (table.looks == 0) table.pause = kFirstPause;
+  if (++table.looks > kMostLooks) return;
+  table.next_look = absl::Now() + table.pause;
+  table.pause = std::min(table.pause * 2, kLongestPause);
+  woken_ = true;
+  wake_.NotifyAll();
+}
+
+void Refresher::WhenSynced(absl::Time deadline, Done done) {
+  if (observer_.synced()) return done({.status = absl::OkStatus(), .observed_at = absl::Now()});
+  Park({deadline, {.status = absl::OkStatus(), .observed_at = absl::Now()}, std::move(done)});
+}
+
+void Refresher::Park(Parked parked) {
+  {
+    MutexLock lock(mutex_);
+    if (!stopping_) {
+      parked_.push_back(std::move(parked));
+      woken_ = true;
+      wake_.NotifyAll();
+    } else {
+      parked.result.status = absl::CancelledError("the server is shutting down");
+    }
+  }
+  if (parked.done) return parked.done(parked.result);
+  // The repair may have ended before it was parked.
+  if (observer_.synced()) ReleaseParked();
+}
+
+void Refresher::ReleaseParked() {
+  std::vector<Parked> released;
+  {
+    MutexLock lock(mutex_);
+    released.swap(parked_);
+  }
+  for (const Parked& parked : released) parked.done(parked.result);
+}
+
+absl::Time Refresher::NextDue() {
+  absl::Time due = observer_.synced() ? absl::InfiniteFuture() : next_repair_;
+  for (const Table& table : tables_) due = std::min({due, table.next_audit, table.next_look});
+  for (const Parked& parked : parked_) due = std::min(due, parked.deadline);
+  return due;
+}
+
+absl::Duration Refresher::Jittered(absl::Duration interval) {
+  return interval * std::uniform_real_distribution<double>(0.9, 1.1)(random_);
+}
+
+void Refresher::Maintain() {
+  const auto ignore = [](const Result&) {};
+  while (true) {
+    std::vector<TableId> due;
+    std::vector<Parked> late;
+    bool repair = false;
+    {
+      MutexLock lock(mutex_);
+      woken_ = false;
+      while (!stopping_ && !woken_) {
+        const absl::Time next = NextDue();
+        if (next <= absl::Now()) break;
+        wake_.WaitUntil(mutex_, next);
+      }
+      if (stopping_) return;
+      const absl::Time now = absl::Now();
+      for (size_t i = 0; i < kTables; ++i) {
+        Table& table = tables_[i];
+        if (std::min(table.next_audit, table.next_look) > now) continue;
+        if (table.next_audit <= now) table.next_audit = now + Jittered(audit_interval_);
+        table.next_look = absl::InfiniteFuture();
+        due.push_back(static_cast<TableId>(i));
+      }
+      const auto kept = std::ranges::partition(
+          parked_, [now](const Parked& parked) { return parked.deadline > now; });
+      std::ranges::move(kept, std::back_inserter(late));
+      parked_.erase(kept.begin(), kept.end());
+      repair = !observer_.synced() && next_repair_ <= now;
+    }
+    for (const Parked& parked : late) {
+      parked.done({.status = absl::UnavailableError(
+                       "no uninterrupted dump of the kernel's tables before the deadline")});
+    }
+    for (const TableId table : due) Refresh(table, false, absl::InfiniteFuture(), ignore);
+    if (repair) {
+      // In the order in which rows depend on each other.
+      for (const TableId table : observer_.Unclean()) {
+        Refresh(table, false, absl::InfiniteFuture(), ignore);
+      }
+      MutexLock lock(mutex_);
+      repair_pause_ = observer_.synced() ? kFirstRepairPause
+                                         : std::min(repair_pause_ * 2, kLongestRepairPause);
+      next_repair_ = observer_.synced() ? absl::InfinitePast() : absl::Now() + repair_pause_;
+    }
+  }
+}
+
+}  // namespace linkvane::server
