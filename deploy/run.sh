@@ -150,7 +150,8 @@ await() {
     # Whole lines only: the last one may still be in the making.
     until sed -n "$((printed + 1)),$(wc -l <"$watched")p" "$watched" | awk -v words="$words" '
         BEGIN { wanted = split(words, word, " ") }
-        { found = 0; for (i in word) if (index($0, word[i])) ++found; if (found == wanted) seen = 1 }
+        { found = 0; for (i in word) if (index($0, word[i])) ++found }
+        found == wanted { seen = 1 }
         END { exit !seen }'; do
       if ((SECONDS >= deadline)) || ! kill -0 "$watch_pid" 2>/dev/null; then
         cat "$watched" "$scratch/namespace.log" >&2
@@ -168,7 +169,7 @@ print_new() {
   printed=$lines
 }
 
-# change WORDS... -- COMMAND...: makes a change in the namespace, and shows what the watch says of it.
+# change WORDS... -- COMMAND...: makes a change in the namespace, and shows what the watch says.
 change() {
   local expected=()
   while [[ $1 != -- ]]; do

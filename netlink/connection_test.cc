@@ -106,8 +106,8 @@ TEST(DumpTest, EachRequestHasItsOwnSequenceNumber) {
 
 TEST(DumpTest, BelievesOnlyTheKernel) {
   Play play;
-  const absl::StatusOr<DumpOutcome> outcome =
-      play.Dump({Items({1}), Items({666}).From(99), FakeDatagram().Done().From(99), Items({2}), Done()});
+  const absl::StatusOr<DumpOutcome> outcome = play.Dump(
+      {Items({1}), Items({666}).From(99), FakeDatagram().Done().From(99), Items({2}), Done()});
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_THAT(play.items(), ElementsAre(1, 2));
   EXPECT_FALSE(play.connection().healthy());
@@ -173,12 +173,13 @@ INSTANTIATE_TEST_SUITE_P(
                       Malformed{"HeaderCut", Items({2, 3}).CutTo(20 + 7)},
                       Malformed{"PayloadCut", Items({2, 3}).CutTo(20 + 18)},
                       Malformed{"ErrorWithoutCode", Items({2}).Add(NLMSG_ERROR)},
-                      Malformed{"ErrorWithoutRequest",
-                                Items({2}).Add(NLMSG_ERROR, 0, FakeAttributes().Number<uint32_t>(0, 0))},
+                      Malformed{
+                          "ErrorWithoutRequest",
+                          Items({2}).Add(NLMSG_ERROR, 0, FakeAttributes().Number<uint32_t>(0, 0))},
                       Malformed{"DoneWithoutCode", Items({2}).Add(NLMSG_DONE)},
                       Malformed{"DoneWithoutASaneCode", Items({2}).Done(4096)},
                       Malformed{"AcknowledgedDump", Items({2}).Error(0)}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST(DumpTest, DatagramCutByTheReadIsNotParsed) {
   Play play;
@@ -229,7 +230,8 @@ TEST(DumpTest, ExtendedAckStandsBehindARequestThatWasNotCapped) {
   const size_t rest = tail.bytes().size();  // Of the request, whose attributes are none of an ack.
   tail.Text(NLMSGERR_ATTR_MSG, "behind it");
   const absl::Status status =
-      play.Dump({FakeDatagram().Error(EPERM, NLM_F_ACK_TLVS, tail, sizeof(nlmsghdr) + rest)}).status();
+      play.Dump({FakeDatagram().Error(EPERM, NLM_F_ACK_TLVS, tail, sizeof(nlmsghdr) + rest)})
+          .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(KernelMessageOf(status), "behind it");
   EXPECT_EQ(KernelOffsetOf(status), std::nullopt);
@@ -246,7 +248,8 @@ TEST(DumpTest, ErrorInDoneFailsTheDump) {
   Play play;
   const FakeAttributes ack = FakeAttributes().Text(NLMSGERR_ATTR_MSG, "out of it");
   const absl::Status status =
-      play.Dump({Items({1}), FakeDatagram().Done(ENOMEM, NLM_F_MULTI | NLM_F_ACK_TLVS, ack)}).status();
+      play.Dump({Items({1}), FakeDatagram().Done(ENOMEM, NLM_F_MULTI | NLM_F_ACK_TLVS, ack)})
+          .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(KernelMessageOf(status), "out of it");
   EXPECT_THAT(play.items(), ElementsAre(1));
@@ -281,8 +284,7 @@ TEST(DumpTest, AnErrorInADumpWithoutAnEndLeavesAConnectionThatIsNotUsedAgain) {
   Play play;
   EXPECT_FALSE(play.Dump({Items({1}), FakeDatagram().Error(ENOENT), Items({666})}).ok());
   EXPECT_FALSE(play.connection().healthy());
-  EXPECT_EQ(play.Dump({Items({2}), Done()}).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(play.Dump({Items({2}), Done()}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(DumpTest, InterruptionIsNotedOnDataAndOnDone) {
@@ -525,8 +527,7 @@ TEST(PrimeTest, AnythingButTheAcknowledgementFails) {
   EXPECT_EQ(Prime({FakeDatagram().Error(EPERM)}).code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(Prime({FakeDatagram().Error(0).From(99)}).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(Prime({FakeDatagram().Error(0).CutByRead()}).code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(Prime({FakeDatagram().Error(0).ForeignSequence()}).code(),
-            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Prime({FakeDatagram().Error(0).ForeignSequence()}).code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -11,14 +11,10 @@
 
 #include <linux/netlink.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -28,28 +24,16 @@
 
 namespace linkvane::netlink {
 
-inline void AppendBytes(std::vector<std::byte>& out, const void* data, size_t size) {
-  const auto* bytes = static_cast<const std::byte*>(data);
-  out.insert(out.end(), bytes, bytes + size);
-}
+void AppendBytes(std::vector<std::byte>& out, const void* data, size_t size);
 
 // Attributes in the making.
 class FakeAttributes {
  public:
-  FakeAttributes& Add(uint16_t type, Bytes payload) {
-    const auto length = static_cast<uint16_t>(sizeof(nlattr) + payload.size());
-    const nlattr header{length, type};
-    AppendBytes(bytes_, &header, sizeof(header));
-    AppendBytes(bytes_, payload.data(), payload.size());
-    bytes_.resize(NLA_ALIGN(bytes_.size()));
-    return *this;
-  }
+  FakeAttributes& Add(uint16_t type, Bytes payload);
+  FakeAttributes& Text(uint16_t type, std::string_view text);  // With its NUL.
   template <typename T>
   FakeAttributes& Number(uint16_t type, T value) {
     return Add(type, std::as_bytes(std::span(&value, 1)));
-  }
-  FakeAttributes& Text(uint16_t type, const char* text) {
-    return Add(type, std::as_bytes(std::span(text, std::strlen(text) + 1)));
   }
 
   const std::vector<std::byte>& bytes() const { return bytes_; }
@@ -63,69 +47,23 @@ class FakeAttributes {
 // that they answer, and come from the kernel, unless told otherwise.
 class FakeDatagram {
  public:
-  FakeDatagram& Add(uint16_t type, uint16_t flags = 0, Bytes payload = {}) {
-    bytes_.resize(NLMSG_ALIGN(bytes_.size()));
-    messages_.push_back({bytes_.size(), true, true});
-    nlmsghdr header{};
-    header.nlmsg_len = static_cast<uint32_t>(sizeof(header) + payload.size());
-    header.nlmsg_type = type;
-    header.nlmsg_flags = flags;
-    AppendBytes(bytes_, &header, sizeof(header));
-    AppendBytes(bytes_, payload.data(), payload.size());
-    return *this;
-  }
-  // NLMSG_ERROR; `error` is a positive errno, 0 for an acknowledgement. The request's header follows
-  // the code, then `tail`: the rest of the request, or attributes, as `flags` say.
+  FakeDatagram& Add(uint16_t type, uint16_t flags = 0, Bytes payload = {});
+  // NLMSG_ERROR; `error` is a positive errno, 0 for an acknowledgement. The request's header
+  // follows the code, then `tail`: the rest of the request, or attributes, as `flags` say.
   FakeDatagram& Error(int error, uint16_t flags = NLM_F_CAPPED, Bytes tail = {},
-                      size_t request_size = sizeof(nlmsghdr)) {
-    std::vector<std::byte> payload;
-    const int32_t code = -error;
-    AppendBytes(payload, &code, sizeof(code));
-    nlmsghdr request{};
-    request.nlmsg_len = static_cast<uint32_t>(request_size);
-    AppendBytes(payload, &request, sizeof(request));
-    AppendBytes(payload, tail.data(), tail.size());
-    return Add(NLMSG_ERROR, flags, payload);
-  }
-  FakeDatagram& Done(int error = 0, uint16_t flags = NLM_F_MULTI, Bytes attributes = {}) {
-    std::vector<std::byte> payload;
-    const int32_t code = -error;
-    AppendBytes(payload, &code, sizeof(code));
-    AppendBytes(payload, attributes.data(), attributes.size());
-    return Add(NLMSG_DONE, flags, payload);
-  }
+                      size_t request_size = sizeof(nlmsghdr));
+  FakeDatagram& Done(int error = 0, uint16_t flags = NLM_F_MULTI, Bytes attributes = {});
 
   // These change the last message.
-  FakeDatagram& ForeignSequence() {
-    messages_.back().our_sequence = false;
-    return *this;
-  }
-  FakeDatagram& ForeignPortId() {
-    messages_.back().our_port_id = false;
-    return *this;
-  }
-  FakeDatagram& ClaimLength(uint32_t length) {
-    std::memcpy(bytes_.data() + messages_.back().start, &length, sizeof(length));
-    return *this;
-  }
+  FakeDatagram& ForeignSequence();
+  FakeDatagram& ForeignPortId();
+  FakeDatagram& ClaimLength(uint32_t length);
 
   // These change the datagram.
-  FakeDatagram& From(uint32_t sender) {
-    sender_ = sender;
-    return *this;
-  }
-  FakeDatagram& CutTo(size_t size) {  // By its maker, not by the reader: nobody notices.
-    bytes_.resize(size);
-    return *this;
-  }
-  FakeDatagram& CutByRead() {
-    cut_by_read_ = true;
-    return *this;
-  }
-  FakeDatagram& LongerWhenRead() {
-    longer_when_read_ = true;
-    return *this;
-  }
+  FakeDatagram& From(uint32_t sender);
+  FakeDatagram& CutTo(size_t size);  // By its maker, not by the reader: no flag tells.
+  FakeDatagram& CutByRead();
+  FakeDatagram& LongerWhenRead();
 
  private:
   friend class FakeSocket;
@@ -163,25 +101,17 @@ class FakeStep {
   FakeDatagram datagram_;
 };
 
+// One thread at a time, but for Cancel().
 class FakeSocket : public Socket {
  public:
   static constexpr uint32_t kPortId = 4711;
 
   // What comes after the next request that has no script yet.
-  FakeSocket& OnRequest(std::vector<FakeStep> steps) {
-    scripts_.push_back(std::move(steps));
-    return *this;
-  }
+  FakeSocket& OnRequest(std::vector<FakeStep> steps);
   // The next Send() fails with `error`.
-  FakeSocket& OnSend(int error) {
-    send_errors_.push_back(error);
-    return *this;
-  }
-  // What is in the queue now.
-  FakeSocket& Enqueue(std::vector<FakeStep> steps) {
-    for (FakeStep& step : steps) queue_.push_back(std::move(step));
-    return *this;
-  }
+  FakeSocket& OnSend(int error);
+  // What is in the queue now, without a request.
+  FakeSocket& Enqueue(std::vector<FakeStep> steps);
 
   size_t requests() const { return requests_.size(); }
   const std::vector<std::byte>& request(size_t i) const { return requests_[i]; }
@@ -189,87 +119,26 @@ class FakeSocket : public Socket {
   size_t largest_buffer() const { return largest_buffer_; }
   bool cancelled() const { return cancelled_; }
 
-  int Send(Bytes datagram) override {
-    if (!send_errors_.empty()) {
-      const int error = send_errors_.front();
-      send_errors_.pop_front();
-      if (error != 0) return error;
-    }
-    requests_.emplace_back(datagram.begin(), datagram.end());
-    std::memcpy(&sequence_, datagram.data() + offsetof(nlmsghdr, nlmsg_seq), sizeof(sequence_));
-    if (scripts_.empty()) return 0;
-    Enqueue(std::move(scripts_.front()));
-    scripts_.pop_front();
-    return 0;
-  }
-
-  Received Peek() override {
-    if (queue_.empty() || queue_.front().kind_ == FakeStep::Kind::kPause) return {.error = EAGAIN};
-    if (queue_.front().kind_ == FakeStep::Kind::kPeekError) {
-      const int error = queue_.front().error_;
-      queue_.pop_front();
-      return {.error = error};
-    }
-    const FakeDatagram* datagram = Head();
-    if (datagram == nullptr) return {.error = EAGAIN};
-    return {.size = datagram->bytes_.size(), .sender = datagram->sender_};
-  }
-
-  Received Receive(std::span<std::byte> buffer) override {
-    largest_buffer_ = std::max(largest_buffer_, buffer.size());
-    if (queue_.empty() || queue_.front().kind_ == FakeStep::Kind::kPause) return {.error = EAGAIN};
-    if (queue_.front().kind_ != FakeStep::Kind::kDatagram) {
-      const int error = queue_.front().error_;
-      queue_.pop_front();
-      return {.error = error};
-    }
-    const FakeDatagram datagram = std::move(queue_.front().datagram_);
-    queue_.pop_front();
-    std::vector<std::byte> bytes = datagram.bytes_;
-    for (const FakeDatagram::Position& message : datagram.messages_) Stamp(message, bytes);
-    const size_t copied = std::min(buffer.size(), bytes.size());
-    if (copied != 0) std::memcpy(buffer.data(), bytes.data(), copied);
-    return {.size = bytes.size() + (datagram.longer_when_read_ ? 4 : 0),
-            .sender = datagram.sender_,
-            .truncated = datagram.cut_by_read_ || copied < bytes.size()};
-  }
-
-  int Wait(absl::Time /*deadline*/) override {
-    if (cancelled_) return ECANCELED;
-    if (queue_.empty()) return ETIMEDOUT;
-    if (queue_.front().kind_ != FakeStep::Kind::kPause) return 0;
-    const int result = queue_.front().error_;
-    queue_.pop_front();
-    return result;
-  }
-
+  int Send(Bytes datagram) override;
+  Received Peek() override;
+  Received Receive(std::span<std::byte> buffer) override;
+  int Wait(absl::Time deadline) override;
   void Cancel() override { cancelled_ = true; }
   uint32_t port_id() const override { return kPortId; }
   int fd() const override { return -1; }
 
  private:
-  // The first datagram; a read error does not hide it from a peek.
-  const FakeDatagram* Head() const {
-    for (const FakeStep& step : queue_) {
-      if (step.kind_ == FakeStep::Kind::kDatagram) return &step.datagram_;
-    }
-    return nullptr;
-  }
-
-  void Stamp(const FakeDatagram::Position& message, std::vector<std::byte>& bytes) const {
-    nlmsghdr header;
-    if (message.start + sizeof(header) > bytes.size()) return;  // Cut.
-    std::memcpy(&header, bytes.data() + message.start, sizeof(header));
-    header.nlmsg_seq = message.our_sequence ? sequence_ : sequence_ + 1000;
-    header.nlmsg_pid = message.our_port_id ? kPortId : kPortId + 1;
-    std::memcpy(bytes.data() + message.start, &header, sizeof(header));
-  }
+  // Nothing to be had before Wait().
+  bool LooksEmpty() const;
+  // Removes the head of the queue, an error.
+  Received TakeError();
+  void Stamp(const FakeDatagram::Position& message, std::vector<std::byte>& bytes) const;
 
   std::deque<std::vector<FakeStep>> scripts_;
   std::deque<int> send_errors_;
   std::deque<FakeStep> queue_;
   std::vector<std::vector<std::byte>> requests_;
-  uint32_t sequence_ = 0;
+  uint32_t sequence_ = 0;  // Of the last request.
   size_t largest_buffer_ = 0;
   std::atomic<bool> cancelled_ = false;
 };

@@ -107,7 +107,7 @@ if ((EUID != 0)); then
     mkdir -p "build/$preset/Testing/Temporary"
     as_root=(sudo --preserve-env)
   else
-    echo "run.sh: neither root nor sudo: tests that need network namespaces cannot do their work" >&2
+    echo "run.sh: neither root nor sudo: tests in network namespaces cannot do their work" >&2
   fi
 fi
 exec "${as_root[@]}" "${ctest[@]}"

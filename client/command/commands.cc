@@ -44,7 +44,7 @@ absl::Status CheckWordCount(const Command& command, size_t count) {
 }
 
 // gRPC takes a bare path for a host name.
-std::string Target(std::string server) {
+std::string Target(const std::string& server) {
   return server.starts_with('/') ? absl::StrCat("unix:", server) : server;
 }
 

@@ -23,7 +23,7 @@ std::string_view ConnectError(std::string_view message) {
 }
 
 std::string Explain(const absl::Status& status, const std::string& server, absl::Duration timeout) {
-  const std::string message(status.message());
+  std::string message(status.message());
   if (client::IsUnreachable(status)) {
     std::string_view why = ConnectError(message);
     if (why.starts_with(server + ": ")) why.remove_prefix(server.size() + 2);

@@ -39,8 +39,9 @@ std::string MessageText(const Message& message) {
     return text;
   }
   std::vector<std::string> parts;
-  for (const auto& [path, text] : AllFields(message))
+  for (const auto& [path, text] : AllFields(message)) {
     parts.push_back(absl::StrCat(path, "=", text));
+  }
   return absl::StrJoin(parts, " ");
 }
 
@@ -202,6 +203,7 @@ std::string FieldLines(const NamedTexts& fields) {
 std::string FieldTable(const std::vector<const Message*>& messages,
                        const std::vector<std::string>& paths) {
   std::vector<Table::Column> columns;
+  columns.reserve(paths.size());
   for (const std::string& path : paths) {
     const Message* holder = messages.empty() ? nullptr : messages.front();
     const FieldDescriptor* field = holder == nullptr ? nullptr : FindField(&holder, path);
@@ -211,6 +213,7 @@ std::string FieldTable(const std::vector<const Message*>& messages,
   Table table(std::move(columns));
   for (const Message* message : messages) {
     std::vector<std::string> cells;
+    cells.reserve(paths.size());
     for (const std::string& path : paths) {
       cells.push_back(FieldText(*message, path).value_or(""));
     }

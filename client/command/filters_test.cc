@@ -9,7 +9,6 @@ namespace linkvane::command {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 Invocation Parse(std::vector<std::string_view> words) { return *Invocation::Parse(words); }

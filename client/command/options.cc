@@ -64,7 +64,7 @@ const OptionSpec* FindShort(char name) {
   return found == kOptions.end() ? nullptr : found;
 }
 
-absl::Status UsageError(std::string message) { return absl::InvalidArgumentError(message); }
+absl::Status UsageError(const std::string& message) { return absl::InvalidArgumentError(message); }
 
 }  // namespace
 
@@ -181,7 +181,7 @@ absl::StatusOr<std::optional<absl::Duration>> Invocation::Duration(std::string_v
   absl::Duration duration;
   double seconds = 0;
   if (absl::SimpleAtod(*value, &seconds)) {
-    duration = absl::Seconds(seconds);
+    duration = seconds > 0 ? absl::Seconds(seconds) : absl::ZeroDuration();  // NaN is not
   } else if (!absl::ParseDuration(*value, &duration)) {
     duration = absl::ZeroDuration();
   }

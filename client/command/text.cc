@@ -108,6 +108,7 @@ std::string TimeText(absl::Time time) {
 std::string LifetimeText(absl::Duration left) {
   constexpr absl::Duration kDay = absl::Hours(24);
   left = std::max(absl::Trunc(left, absl::Seconds(1)), absl::ZeroDuration());
+  if (left == absl::ZeroDuration()) return "0s";
   const int64_t days = absl::IDivDuration(left, kDay, &left);
   if (days == 0) return absl::FormatDuration(left);
   return absl::StrCat(days, "d", left == absl::ZeroDuration() ? "" : absl::FormatDuration(left));

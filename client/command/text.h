@@ -32,7 +32,8 @@ std::string EnumValueName(std::string_view enum_name, std::string_view text);
 // A point in time in the local zone, to the millisecond: "2025-01-31 13:02:59.021".
 std::string TimeText(absl::Time time);
 
-// A lifetime in whole seconds: "23h59m58s", "29d23h59m58s". Nothing is left of one that is over: "0s".
+// A lifetime in whole seconds: "23h59m58s", "29d23h59m58s". Nothing is left of one that is over:
+// "0s".
 std::string LifetimeText(absl::Duration left);
 
 }  // namespace linkvane::command

@@ -39,7 +39,7 @@ TEST(TextTest, WritesLifetimesInWholeSeconds) {
   EXPECT_EQ(LifetimeText(absl::Milliseconds(59999)), "59s");
   EXPECT_EQ(LifetimeText(absl::Hours(24) - absl::Seconds(1)), "23h59m59s");
   EXPECT_EQ(LifetimeText(absl::Hours(24)), "1d");
-  EXPECT_EQ(LifetimeText(absl::Hours(721) + absl::Seconds(5)), "30d1h0m5s");
+  EXPECT_EQ(LifetimeText(absl::Hours(721) + absl::Seconds(5)), "30d1h5s");
   EXPECT_EQ(LifetimeText(-absl::Seconds(5)), "0s");
   EXPECT_EQ(LifetimeText(absl::Milliseconds(5)), "0s");
 }

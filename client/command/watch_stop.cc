@@ -49,14 +49,14 @@ void WatchStop::Wait(int output, const std::function<void()>& stop) {
   }
   if (fds[0].revents != 0) return;
   stopped_ = true;
-  if (fds[1].revents != 0) {
-    signalfd_siginfo received = {};
-    (void)!read(signal_fd_, &received, sizeof(received));
-  }
+  signalfd_siginfo received = {};
+  if (fds[1].revents != 0) (void)!read(signal_fd_, &received, sizeof(received));
   stop();
-  // Unblocked in this thread, the next signal does what it does by default.
+  // Unblocked in this thread, a signal does what it does by default.
   pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
-  while (poll(fds, 1, -1) < 0 && errno == EINTR) {
+  constexpr int kPatienceMs = 1000;
+  if (poll(fds, 1, kPatienceMs) == 0 && received.ssi_signo != 0) {
+    (void)raise(static_cast<int>(received.ssi_signo));
   }
 }
 

@@ -10,7 +10,8 @@
 namespace linkvane::command {
 
 // Ends a command that otherwise runs for ever: at the first SIGINT or SIGTERM, or when nobody reads
-// the output any more. A second signal ends the process, should the first not have sufficed.
+// the output any more. Where that does not suffice within a second, because the output is stalled,
+// the signal does what it does by default, as does a second one.
 //
 // Construct it before any other thread: it blocks the signals for all threads that start later. A
 // signal that the process was started to ignore stays ignored.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "linkvane/v1/addr.pb.h"
+#include "server/state/proto_time.h"
 #include "server/state/text.h"
 
 namespace linkvane::server {
@@ -59,12 +60,6 @@ pb::AddrScope ScopeOf(uint8_t kernel) {
   }
 }
 
-void SetTime(absl::Time time, google::protobuf::Timestamp& out) {
-  const int64_t nanos = absl::ToUnixNanos(time);
-  out.set_seconds(nanos / 1'000'000'000);
-  out.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
-}
-
 // A kernel time stamp, in hundredths of a second since boot modulo 2^32, as a point in time.
 absl::Time WallTime(uint32_t stamp, const ReadTime& read) {
   const auto now = static_cast<uint32_t>(absl::ToInt64Milliseconds(read.monotonic) / 10);
@@ -75,13 +70,13 @@ absl::Time WallTime(uint32_t stamp, const ReadTime& read) {
 
 void FillTimes(const ifa_cacheinfo& lifetime, const ReadTime& read, pb::Addr& out) {
   if (lifetime.ifa_prefered != kForever) {
-    SetTime(read.wall + absl::Seconds(lifetime.ifa_prefered), *out.mutable_preferred_until());
+    *out.mutable_preferred_until() = ToProto(read.wall + absl::Seconds(lifetime.ifa_prefered));
   }
   if (lifetime.ifa_valid != kForever) {
-    SetTime(read.wall + absl::Seconds(lifetime.ifa_valid), *out.mutable_valid_until());
+    *out.mutable_valid_until() = ToProto(read.wall + absl::Seconds(lifetime.ifa_valid));
   }
-  SetTime(WallTime(lifetime.cstamp, read), *out.mutable_created_at());
-  SetTime(WallTime(lifetime.tstamp, read), *out.mutable_updated_at());
+  *out.mutable_created_at() = ToProto(WallTime(lifetime.cstamp, read));
+  *out.mutable_updated_at() = ToProto(WallTime(lifetime.tstamp, read));
 }
 
 void FillFlags(const netlink::AddrView& addr, pb::Addr& out) {

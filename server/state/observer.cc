@@ -108,6 +108,7 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
         if (unclean_.none()) {
           state_.Repaired();
           synced_.store(true, std::memory_order_release);
+          known_.store(true, std::memory_order_release);
         }
       }
     } else {
@@ -247,6 +248,11 @@ std::vector<TableId> Observer::Unclean() const {
   return tables;
 }
 
+absl::Time Observer::last_read() const {
+  MutexLock lock(mutex_);
+  return last_read_;
+}
+
 Observer::Counts Observer::counts() const {
   MutexLock lock(mutex_);
   return counts_;
@@ -268,6 +274,7 @@ void Observer::DrainLocked() {
     (void)!write(wake_fd_, &one, sizeof(one));
     return;
   }
+  last_read_ = read.wall;
   counts_.event_datagrams += outcome->datagrams;
   if (outcome->overrun) {
     ++counts_.overruns;

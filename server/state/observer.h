@@ -110,6 +110,10 @@ class Observer {
   bool synced() const { return synced_.load(std::memory_order_acquire); }
   // The tables that still have to be dumped for that.
   std::vector<TableId> Unclean() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether they ever were known to be right.
+  bool known() const { return known_.load(std::memory_order_acquire); }
+  // When the kernel was last read, for a dump or for events.
+  absl::Time last_read() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   Counts counts() const ABSL_LOCKS_EXCLUDED(mutex_);
   const std::string& epoch() const { return epoch_; }
@@ -153,8 +157,10 @@ class Observer {
   uint64_t losses_ ABSL_GUARDED_BY(mutex_) = 0;
   std::bitset<kTables> unclean_ ABSL_GUARDED_BY(mutex_);
   Counts counts_ ABSL_GUARDED_BY(mutex_);
+  absl::Time last_read_ ABSL_GUARDED_BY(mutex_);
 
   std::atomic<bool> synced_ = false;
+  std::atomic<bool> known_ = false;
   std::atomic<bool> stopping_ = false;
   int wake_fd_ = -1;
   std::thread thread_;

@@ -100,7 +100,8 @@ void Refresher::RunGenerations(TableId table) {
     }
     {
       MutexLock lock(mutex_);
-      Plan(tables_[static_cast<size_t>(table)], report);
+      Plan(tables_[static_cast<size_t>(table)],
+           !report.ok() || report->interrupted || report->conflict);
     }
     const bool synced = observer_.synced();
     for (Waiter& waiter : generation) {
@@ -114,8 +115,7 @@ void Refresher::RunGenerations(TableId table) {
   }
 }
 
-void Refresher::Plan(Table& table, const absl::StatusOr<DumpReport>& report) {
-  const bool again = !report.ok() || report->interrupted || report->conflict;
+void Refresher::Plan(Table& table, bool again) {
   table.next_look = absl::InfiniteFuture();
   if (!again) {
     table.looks = 0;
@@ -128,6 +128,30 @@ void Refresher::Plan(Table& table, const absl::StatusOr<DumpReport>& report) {
   table.pause = std::min(table.pause * 2, kLongestPause);
   woken_ = true;
   wake_.NotifyAll();
+}
+
+void Refresher::RefreshAll(std::vector<TableId> tables, absl::Time deadline, Done done) {
+  const TableId table = tables.back();
+  tables.pop_back();
+  if (tables.empty()) return Refresh(table, false, deadline, std::move(done));
+  Refresh(table, false, deadline,
+          [this, tables = std::move(tables), deadline, done = std::move(done)](
+              const Result& result) {
+            if (!result.status.ok()) return done(result);
+            RefreshAll(tables, deadline, done);
+          });
+}
+
+void Refresher::WhenKnown(absl::Time deadline, Done done) {
+  if (observer_.known()) {
+    return done({.status = absl::OkStatus(), .observed_at = observer_.last_read()});
+  }
+  WhenSynced(deadline, std::move(done));
+}
+
+void Refresher::LookAgain(TableId table) {
+  MutexLock lock(mutex_);
+  Plan(tables_[static_cast<size_t>(table)], /*again=*/true);
 }
 
 void Refresher::WhenSynced(absl::Time deadline, Done done) {

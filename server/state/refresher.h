@@ -53,6 +53,16 @@ class Refresher {
   // Calls `done` as soon as the tables are known to be right; at once if they are.
   void WhenSynced(absl::Time deadline, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Refresh() of several tables, one after the other.
+  void RefreshAll(std::vector<TableId> tables, absl::Time deadline, Done done)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Calls `done` at once if the tables were ever known to be right, else as WhenSynced().
+  void WhenKnown(absl::Time deadline, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // An answer contradicted the table, or was interrupted: has the table dumped soon.
+  void LookAgain(TableId table) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Has the maintenance thread look again (events were lost).
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -77,8 +87,8 @@ class Refresher {
   };
 
   void RunGenerations(TableId table);
-  void Plan(Table& table, const absl::StatusOr<DumpReport>& report)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // When to look at a table again after a dump.
+  void Plan(Table& table, bool again) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Park(Parked parked) ABSL_LOCKS_EXCLUDED(mutex_);
   void ReleaseParked() ABSL_LOCKS_EXCLUDED(mutex_);
   void Maintain();

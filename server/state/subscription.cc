@@ -1,23 +1,15 @@
 #include "server/state/subscription.h"
 
 #include <google/protobuf/field_mask.pb.h>
-#include <google/protobuf/timestamp.pb.h>
 
 #include "linkvane/v1/types.pb.h"
 #include "linkvane/v1/watch.pb.h"
+#include "server/state/proto_time.h"
 
 namespace linkvane::server {
 namespace {
 
 namespace pb = ::linkvane::v1;
-
-std::string EncodeTime(absl::Time time) {
-  const int64_t nanos = absl::ToUnixNanos(time);
-  google::protobuf::Timestamp out;
-  out.set_seconds(nanos / 1'000'000'000);
-  out.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
-  return out.SerializeAsString();
-}
 
 std::string EncodePaths(ResourceKind kind, const FieldSet& fields) {
   google::protobuf::FieldMask mask;
@@ -310,7 +302,7 @@ void Subscription::AppendEvent(const PendingEvent& event, std::string& events) c
   std::string message;
   AppendVarintField(pb::Event::kTypeFieldNumber, static_cast<uint64_t>(event.type), message);
   AppendBytesField(pb::Event::kRevisionFieldNumber, EncodeRevision(event.revision), message);
-  AppendBytesField(pb::Event::kTimeFieldNumber, EncodeTime(event.time), message);
+  AppendBytesField(pb::Event::kTimeFieldNumber, ToProto(event.time).SerializeAsString(), message);
   AppendBytesField(pb::Event::kResourceFieldNumber, EncodeResource(*event.row), message);
   if (event.type == pb::EVENT_TYPE_MODIFIED) {
     AppendBytesField(pb::Event::kChangedFieldNumber, EncodePaths(event.row->kind, event.changed),

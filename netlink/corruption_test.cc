@@ -1,0 +1,242 @@
+// Every recorded message, cut at each length and with each byte flipped. What is read must stay
+// inside the message: the checks below say so, and the address sanitizer, for each case is an
+// allocation of exactly its size.
+#include <gtest/gtest.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "netlink/addr.h"
+#include "netlink/link.h"
+#include "netlink/message.h"
+#include "netlink/recording.h"
+
+namespace linkvane::netlink {
+namespace {
+
+// Bytes in an allocation of just their size.
+class ExactCopy {
+ public:
+  explicit ExactCopy(Bytes bytes)
+      : data_(std::make_unique<std::byte[]>(bytes.size())), size_(bytes.size()) {
+    if (size_ != 0) std::memcpy(data_.get(), bytes.data(), size_);
+  }
+  Bytes bytes() const { return {data_.get(), size_}; }
+  std::byte& operator[](size_t i) { return data_[i]; }
+  size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  size_t size_;
+};
+
+// Whether what a decoder returned lies inside what it was given, and can be read.
+class Bounds {
+ public:
+  explicit Bounds(Bytes whole) : whole_(whole) {}
+
+  void Check(Bytes part) {
+    if (part.empty()) return;
+    ok_ = ok_ && part.data() >= whole_.data() &&
+          part.data() + part.size() <= whole_.data() + whole_.size();
+    if (ok_) sum_ += static_cast<unsigned>(part.front()) + static_cast<unsigned>(part.back());
+  }
+  void Check(std::string_view part) { Check(std::as_bytes(std::span(part))); }
+  template <typename T>
+  void Check(const std::optional<T>& part) {
+    if (part.has_value()) Check(*part);
+  }
+  bool ok() const { return ok_; }
+  unsigned sum() const { return sum_; }
+
+ private:
+  Bytes whole_;
+  bool ok_ = true;
+  unsigned sum_ = 0;
+};
+
+// Everything that is done with a message, on a payload that may be anything. False if something
+// lay outside.
+bool ReadAsLink(Bytes payload, std::vector<std::byte>& scratch) {
+  Bounds bounds(payload);
+  LinkView view;
+  DecodeTally tally;
+  const bool decoded = DecodeLink(payload, view, tally);
+  for (const auto& text : {view.name, view.alias, view.qdisc, view.kind, view.slave_kind}) {
+    bounds.Check(text);
+  }
+  for (const auto& bytes : {view.address, view.broadcast, view.properties, view.stats64}) {
+    bounds.Check(bytes);
+  }
+  bounds.Check(view.attributes);
+  ForEachAltName(view, [&](std::string_view name) { bounds.Check(name); });
+  const bool sane = LoadLinkStats(view.stats64.value_or(Bytes())).count <= LinkStats::kMax &&
+                    view.address.value_or(Bytes()).size() <= 32;
+  ForEachUnknown(view.attributes, LinkRules(),
+                 [&](std::span<const uint16_t>, const Attribute& attribute) {
+                   bounds.Check(attribute.whole);
+                 });
+  scratch.clear();
+  const size_t compared = AppendNormalLink(payload, scratch);
+  // Not more than it was made of, but for padding and one more header of IFLA_LINKINFO.
+  const bool bounded = compared <= scratch.size() && scratch.size() <= payload.size() + 16;
+  // The normal form is read back, but by its own length.
+  if (decoded) {
+    Bounds normal_bounds(scratch);
+    if (!DecodeLink(scratch, view, tally)) return false;
+    normal_bounds.Check(view.attributes);
+    normal_bounds.Check(view.name);
+    if (!normal_bounds.ok()) return false;
+  }
+  return bounds.ok() && bounded && sane;
+}
+
+bool ReadAsAddr(Bytes payload, std::vector<std::byte>& scratch) {
+  Bounds bounds(payload);
+  AddrView view;
+  DecodeTally tally;
+  const bool decoded = DecodeAddr(payload, view, tally);
+  for (const auto& bytes : {view.ifa_address, view.ifa_local, view.broadcast, view.anycast}) {
+    bounds.Check(bytes);
+  }
+  bounds.Check(view.label);
+  bounds.Check(view.local());
+  bounds.Check(view.peer());
+  const bool sane = !decoded || view.local().size() == (view.family == AF_INET ? 4U : 16U);
+  ForEachUnknown(view.attributes, AddrRules(),
+                 [&](std::span<const uint16_t>, const Attribute& attribute) {
+                   bounds.Check(attribute.whole);
+                 });
+  scratch.clear();
+  const size_t compared = AppendNormalAddr(payload, scratch);
+  return bounds.ok() && sane && compared <= scratch.size() && scratch.size() <= payload.size() + 3;
+}
+
+bool ReadAs(uint16_t type, Bytes payload, std::vector<std::byte>& scratch) {
+  switch (type) {
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+      return ReadAsLink(payload, scratch);
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+      return ReadAsAddr(payload, scratch);
+    default:
+      return true;
+  }
+}
+
+// A whole datagram, whose messages may be anything.
+bool ReadDatagram(Bytes datagram, std::vector<std::byte>& scratch) {
+  Bounds bounds(datagram);
+  MessageReader reader(datagram);
+  Message message;
+  while (reader.Next(message)) {
+    bounds.Check(message.payload);
+    if (!ReadAs(message.type, message.payload, scratch)) return false;
+  }
+  return bounds.ok();
+}
+
+// The same without a look into the messages.
+bool Walk(Bytes datagram) {
+  Bounds bounds(datagram);
+  MessageReader reader(datagram);
+  Message message;
+  while (reader.Next(message)) bounds.Check(message.payload);
+  return bounds.ok();
+}
+
+// Where it matters what stands at a position: all of a message of usual size; of one with
+// many virtual functions its first and last few thousand bytes, and a sample between.
+std::vector<size_t> Positions(size_t size) {
+  constexpr size_t kEdge = 2048;
+  constexpr size_t kStride = 251;
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < size; i += (i < kEdge || i + kEdge >= size) ? 1 : kStride) {
+    positions.push_back(i);
+  }
+  return positions;
+}
+
+class CorruptionTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  CorruptionTest() : datagrams_(LoadRecording(GetParam())), messages_(MessagesOf(datagrams_)) {}
+
+  std::vector<std::vector<std::byte>> datagrams_;
+  std::vector<Message> messages_;
+  std::vector<std::byte> scratch_;
+};
+
+TEST_P(CorruptionTest, WholeDatagramsStayInside) {
+  for (const std::vector<std::byte>& datagram : datagrams_) {
+    ASSERT_TRUE(ReadDatagram(ExactCopy(datagram).bytes(), scratch_));
+  }
+}
+
+TEST_P(CorruptionTest, PayloadsCutAtEachLengthStayInside) {
+  for (const Message& message : messages_) {
+    for (const size_t size : Positions(message.payload.size())) {
+      const ExactCopy cut(message.payload.first(size));
+      ASSERT_TRUE(ReadAs(message.type, cut.bytes(), scratch_)) << size;
+    }
+  }
+}
+
+TEST_P(CorruptionTest, PayloadsWithEachByteFlippedStayInside) {
+  for (const Message& message : messages_) {
+    ExactCopy flipped(message.payload);
+    for (const size_t i : Positions(flipped.size())) {
+      // All bits, and one: a length that is a little wrong is worse than one that is far out.
+      for (const std::byte bits : {std::byte{0xff}, std::byte{1} << (i % 8)}) {
+        flipped[i] ^= bits;
+        ASSERT_TRUE(ReadAs(message.type, flipped.bytes(), scratch_)) << i;
+        flipped[i] ^= bits;
+      }
+    }
+  }
+}
+
+// Headers of messages matter to the walk only, so it is enough to damage those.
+TEST_P(CorruptionTest, DatagramsCutOrFlippedAtEachHeaderStayInside) {
+  for (const std::vector<std::byte>& datagram : datagrams_) {
+    ExactCopy flipped(datagram);
+    for (const Message& message : messages_) {
+      if (message.payload.data() < datagram.data() ||
+          message.payload.data() >= datagram.data() + datagram.size()) {
+        continue;
+      }
+      const auto payload = static_cast<size_t>(message.payload.data() - datagram.data());
+      for (size_t i = payload - sizeof(nlmsghdr); i < payload; ++i) {
+        const ExactCopy cut(Bytes(datagram).first(i));
+        ASSERT_TRUE(Walk(cut.bytes())) << i;
+        flipped[i] ^= std::byte{0xff};
+        ASSERT_TRUE(Walk(flipped.bytes())) << i;
+        flipped[i] ^= std::byte{0xff};
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CorruptionTest,
+                         ::testing::Values("main/link", "main/link-skipstats", "main/link-nomask",
+                                           "main/link-bridge", "main/addr", "main/addr4",
+                                           "main/addr6", "ns1/link", "ns1/link-skipstats",
+                                           "ns1/link-nomask", "ns1/addr", "ns1/addr4", "ns1/addr6",
+                                           "ns2/link", "ns2/link-skipstats", "ns2/link-nomask",
+                                           "ns2/addr", "ns2/addr4", "ns2/addr6", "events",
+                                           "vf2-get", "vf106-get", "vf200-get", "vf220-get",
+                                           "vf222-get", "vf500-get"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '/' || c == '-'; }, '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace linkvane::netlink

@@ -1,0 +1,232 @@
+// linkvaned: puts the parts together, waits for signals, and takes them apart again.
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>  // NOLINT(build/c++11)
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "netlink/connection_pool.h"
+#include "netlink/monitor.h"
+#include "server/log.h"
+#include "server/options.h"
+#include "server/rpc/grpc_server.h"
+#include "server/rpc/listener.h"
+#include "server/rpc/node.h"
+#include "server/state/observer.h"
+#include "server/state/refresher.h"
+#include "server/state/subscriptions.h"
+
+namespace linkvane::server {
+namespace {
+
+constexpr int kExitError = 1;
+constexpr int kExitUsage = 2;
+
+// Descriptors for everything but clients.
+constexpr size_t kOwnDescriptors = 64;
+constexpr size_t kMostConnections = 4096;
+
+// How long the first dumps may take before the server answers all the same (calls then wait for them).
+constexpr absl::Duration kFirstSync = absl::Seconds(10);
+
+// Answers of some megabytes come and go: keep their memory instead of giving it back to the kernel
+// each time, which costs more than the answer.
+void KeepMemory() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_ARENA_MAX, 2);
+}
+
+// Raises the soft limit on descriptors, and returns how many connections fit below it.
+size_t RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostConnections;
+  if (limit.rlim_cur < limit.rlim_max) {
+    const rlimit raised{
+        .rlim_cur = std::min<rlim_t>(limit.rlim_max, kMostConnections + kOwnDescriptors),
+        .rlim_max = limit.rlim_max};
+    if (raised.rlim_cur > limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  const size_t all = limit.rlim_cur;
+  return std::clamp<size_t>(all > kOwnDescriptors ? all - kOwnDescriptors : 1, 1,
+                            kMostConnections);
+}
+
+std::string NewEpoch() {
+  std::random_device random;
+  return absl::StrCat(absl::Hex((uint64_t{random()} << 32) | random(), absl::kZeroPad16));
+}
+
+std::string HostName() {
+  char name[256] = "";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+std::string KernelRelease() {
+  utsname names{};
+  return uname(&names) == 0 ? names.release : "";
+}
+
+sigset_t OurSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
+  return signals;
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> Listen(const Options& options, size_t max_connections) {
+  const ListenOptions listen{.socket_mode = options.socket_mode,
+                             .socket_group = options.socket_group,
+                             .allow_insecure_remote = options.allow_insecure_remote};
+  std::vector<std::unique_ptr<ListeningSocket>> all;
+  for (const std::string& address : options.listen) {
+    absl::StatusOr<std::vector<std::unique_ptr<ListeningSocket>>> sockets =
+        ListeningSocket::Open(address, listen);
+    if (!sockets.ok()) return sockets.status();
+    std::ranges::move(*sockets, std::back_inserter(all));
+  }
+  return std::make_unique<Listener>(std::move(all), max_connections);
+}
+
+absl::StatusOr<std::unique_ptr<netlink::Monitor>> OpenMonitor(int receive_buffer_bytes) {
+  return netlink::Monitor::Open(
+      {.groups = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR},
+       .receive_buffer_bytes = receive_buffer_bytes});
+}
+
+// Ends the process when shutting down takes longer than it may.
+void StartWatchdog(absl::Duration grace) {
+  std::thread([grace] {
+    absl::SleepFor(grace);
+    LogError("shutting down took longer than --grace_period; giving up");
+    _exit(kExitError);
+  }).detach();
+}
+
+// Waits for the signal that ends the server.
+void WaitForSignal(PageStore& pages) {
+  const sigset_t signals = OurSignals();
+  // Listings that nobody continues are dropped now and then, also when nobody lists.
+  constexpr timespec kSweep{.tv_sec = 30, .tv_nsec = 0};
+  while (true) {
+    const int signal = sigtimedwait(&signals, nullptr, &kSweep);
+    if (signal == SIGTERM || signal == SIGINT) {
+      LogInfo(absl::StrCat("got ", signal == SIGTERM ? "SIGTERM" : "SIGINT", "; shutting down"));
+      return;
+    }
+    pages.Expire(absl::Now());
+  }
+}
+
+int Run(const Options& options) {
+  KeepMemory();
+  const absl::Time started = absl::Now();
+  const size_t max_connections = RaiseDescriptorLimit();
+  // Every thread inherits it: signals are for WaitForSignal() alone.
+  const sigset_t signals = OurSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  absl::StatusOr<std::unique_ptr<Listener>> listener = Listen(options, max_connections);
+  if (!listener.ok()) {
+    LogError(std::string(listener.status().message()));
+    return absl::IsInvalidArgument(listener.status()) ? kExitUsage : kExitError;
+  }
+  std::vector<std::string> addresses;
+  for (const auto& socket : (*listener)->sockets()) addresses.push_back(socket->address());
+
+  netlink::ConnectionPool pool(options.pool_size, [] {
+    return netlink::Connection::Open({.protocol = NETLINK_ROUTE});
+  });
+  Subscriptions subscriptions(options.max_watchers);
+  Refresher* refresher_to_wake = nullptr;
+  Observer observer(
+      NewEpoch(), pool, [&options] { return OpenMonitor(options.event_buffer_bytes); },
+      subscriptions,
+      {.published = [&subscriptions] { subscriptions.WakeAll(); },
+       .lost =
+           [&refresher_to_wake, &subscriptions] {
+             LogWarning("kernel events were lost; all tables are dumped again");
+             subscriptions.WakeAll();
+             if (refresher_to_wake != nullptr) refresher_to_wake->Wake();
+           }});
+  Refresher refresher(observer, options.audit_interval);
+  refresher_to_wake = &refresher;
+  PageStore pages(observer.epoch());
+  Node node{.observer = observer,
+            .refresher = refresher,
+            .subscriptions = subscriptions,
+            .pages = pages,
+            .name = options.node_name.empty() ? HostName() : options.node_name,
+            .kernel_release = KernelRelease(),
+            .started_at = started,
+            .stall_timeout = options.watch_stall_timeout,
+            .audit_interval = options.audit_interval,
+            .pool_size = options.pool_size,
+            .max_connections = max_connections};
+  GrpcServer server(node, *std::move(listener));
+
+  if (const absl::Status status = observer.Start(); !status.ok()) {
+    LogError(absl::StrCat("kernel events: ", std::string(status.message())));
+    return kExitError;
+  }
+  refresher.Start();
+  if (const absl::Status status = server.Start(); !status.ok()) {
+    LogError(std::string(status.message()));
+    return kExitError;
+  }
+  refresher.WhenSynced(absl::Now() + kFirstSync, [&server](const Refresher::Result& result) {
+    if (result.status.ok()) return server.SetServing(true);
+    LogWarning(std::string(result.status.message()));
+    server.SetServing(true);
+  });
+  for (const std::string& address : addresses) {
+    LogInfo(absl::StrCat("linkvaned ", LINKVANE_VERSION, " listening on ", address));
+  }
+
+  WaitForSignal(pages);
+  StartWatchdog(options.grace_period);
+  server.SetServing(false);
+  refresher.Stop();
+  // Something is left of the grace period for what comes after the calls.
+  server.Shutdown(absl::Now() + options.grace_period * 0.8);
+  pool.Shutdown();
+  observer.Stop();
+  LogInfo("bye");
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace linkvane::server
+
+int main(int argc, char** argv) {
+  using linkvane::server::ReadOptions;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const absl::StatusOr<std::optional<linkvane::server::Options>> options = ReadOptions(arguments);
+  if (!options.ok()) {
+    std::fprintf(stderr, "linkvaned: %s\n", std::string(options.status().message()).c_str());
+    return linkvane::server::kExitUsage;
+  }
+  if (!options->has_value()) return EXIT_SUCCESS;
+  linkvane::server::StartLog((*options)->log_level, (*options)->log_format);
+  return linkvane::server::Run(**options);
+}

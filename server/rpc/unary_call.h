@@ -1,0 +1,87 @@
+// One unary call of a method that is served as bytes.
+//
+// A call waits for its request, hands it to the method's handler and is answered once, on whatever
+// thread; then it deletes itself. As one starts, the next is made, so that there is always one waiting.
+#ifndef LINKVANE_SERVER_RPC_UNARY_CALL_H_
+#define LINKVANE_SERVER_RPC_UNARY_CALL_H_
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/async_unary_call.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/time/time.h"
+#include "server/rpc/byte_buffer.h"
+#include "server/rpc/error.h"
+#include "server/rpc/tag.h"
+
+namespace linkvane::server {
+
+class UnaryCall final : public Tag {
+ public:
+  // Asks the server for the next call of the method.
+  using Accept = std::function<void(grpc::ServerContext*, grpc::ByteBuffer*,
+                                    grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>*, void* tag)>;
+  // Has to see to it that Reply() or Fail() is called once.
+  using Handler = std::function<void(UnaryCall&)>;
+  // One method. Outlives its calls.
+  struct Method {
+    Accept accept;
+    Handler handler;
+  };
+
+  static void AcceptNext(const Method& method) {
+    auto* const call = new UnaryCall(method);
+    method.accept(&call->context_, &call->request_, &call->writer_, call);
+  }
+
+  const grpc::ByteBuffer& request() const { return request_; }
+
+  // By when the call has to be answered: a little before the caller's own deadline, so that the
+  // caller hears why, and in half a minute if there is none.
+  absl::Time deadline() const {
+    const absl::Time ours = absl::Now() + absl::Seconds(30);
+    const auto theirs = context_.deadline();
+    if (theirs == std::chrono::system_clock::time_point::max()) return ours;
+    return std::min(ours, absl::FromChrono(theirs) - absl::Milliseconds(50));
+  }
+
+  void Reply(const grpc::ByteBuffer& response) { writer_.Finish(response, grpc::Status::OK, this); }
+  void Fail(const grpc::Status& status) { writer_.FinishWithError(status, this); }
+
+  void Proceed(bool ok) override {
+    if (finishing_ || !ok) {  // Done; or the server shuts down.
+      delete this;
+      return;
+    }
+    finishing_ = true;
+    AcceptNext(method_);
+    method_.handler(*this);
+  }
+
+ private:
+  explicit UnaryCall(const Method& method) : method_(method), writer_(&context_) {}
+
+  const Method& method_;
+  grpc::ServerContext context_;
+  grpc::ByteBuffer request_;
+  grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_;
+  bool finishing_ = false;
+};
+
+// Parses the request of a call; answers it with INVALID_ARGUMENT and returns false if it is garbage, or
+// names a namespace that is not served.
+template <typename Request>
+bool ParseRequest(UnaryCall& call, Request& request) {
+  if (!Parse(call.request(), request)) {
+    call.Fail(Error(BadArgument{"request", "not an encoded message of this method"}));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace linkvane::server
+
+#endif  // LINKVANE_SERVER_RPC_UNARY_CALL_H_

@@ -1,0 +1,79 @@
+// Plays every interleaving of dumps, events and changes within the stated bounds: two objects, up to
+// four changes. See testing/fence_play.h for what is checked.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+
+#include "absl/time/time.h"
+#include "server/state/testing/choices.h"
+#include "server/state/testing/fence_play.h"
+
+namespace linkvane::server {
+namespace {
+
+using enum Op;
+
+// The table has something, the kernel already something else, and no event told of it.
+const std::vector<std::pair<ObjectState, ObjectState>> kUnannounced = {
+    {1, 1}, {kAbsent, 1}, {1, kAbsent}, {1, 2}};
+
+void PlayAll(const FenceBounds& bounds) {
+  Choices choices;
+  do {
+    const std::string wrong = FencePlay(bounds, choices).Run();
+    ASSERT_EQ(wrong, "") << "in interleaving " << choices.paths();
+  } while (choices.Next());
+  std::cout << choices.paths() << " interleavings\n";
+  ::testing::Test::RecordProperty("interleavings", std::to_string(choices.paths()));
+}
+
+TEST(FenceModelTest, DumpAndEvents) {
+  PlayAll({.changes = 4, .ops = {kAdd, kModify, kRemove}});
+}
+
+TEST(FenceModelTest, DumpAndEventsWhereStatesComeBack) {
+  PlayAll({.changes = 4, .ops = {kAdd, kModify, kRemove}, .recurring = true});
+}
+
+TEST(FenceModelTest, DumpFindsWhatNoEventTold) {
+  PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .starts = kUnannounced});
+}
+
+TEST(FenceModelTest, EventsThatFollowTheirChangeLate) {
+  PlayAll({.changes = 3, .ops = {kAdd, kLate}});
+}
+
+TEST(FenceModelTest, InterruptedDumpsThatLeaveOutRows) {
+  PlayAll({.changes = 3,
+           .ops = {kAdd, kModify, kRemove},
+           .starts = kUnannounced,
+           .interrupts = true});
+}
+
+TEST(FenceModelTest, Overrun) {
+  PlayAll({.changes = 3, .ops = {kAdd, kModify, kRemove}, .overruns = true, .before_begin = true});
+}
+
+TEST(FenceModelTest, RemovalsAnnouncedBeforeTheyTakePlace) {
+  PlayAll({.changes = 3,
+           .ops = {kAdd, kModify, kRemoveEarly},
+           .before_begin = true,
+           .grace = absl::Seconds(1)});
+}
+
+TEST(FenceModelTest, DumpAndQuestionAtTheSameTime) {
+  PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .question = 0});
+}
+
+TEST(FenceModelTest, TwoDumpsOfDifferentRowsAtTheSameTime) {
+  PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .dumps = {{0}, {1}}});
+}
+
+TEST(FenceModelTest, DumpsThatFail) {
+  PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .question = 1, .fails = true});
+}
+
+}  // namespace
+}  // namespace linkvane::server

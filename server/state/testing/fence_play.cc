@@ -1,0 +1,226 @@
+#include "server/state/testing/fence_play.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace linkvane::server {
+
+std::string FencePlay::Run() {
+  for (size_t object = 0; object < ModelKernel::kObjects; ++object) {
+    const auto [known, real] = bounds_.starts[choices_.Choose(bounds_.starts.size())];
+    kernel_.Start(object, known, real);
+    if (known != kAbsent) table_.EventSays(object, known);
+  }
+  dumpers_.resize(bounds_.dumps.size() + (bounds_.question.has_value() ? 1 : 0));
+  for (size_t i = 0; i < bounds_.dumps.size(); ++i) {
+    dumpers_[i].agenda.push_back({true, bounds_.dumps[i]});
+  }
+  if (bounds_.question.has_value()) {
+    dumpers_.back().agenda.push_back({false, {*bounds_.question}});
+  }
+  while (wrong_.empty() && !Ended()) {
+    actions_.clear();
+    CollectDumperActions();
+    CollectKernelActions();
+    const Action action = actions_[choices_.Choose(actions_.size())];
+    story_.push_back(action);
+    Act(action);
+  }
+  return wrong_.empty() ? wrong_ : absl::StrCat(wrong_, Story());
+}
+
+bool FencePlay::Ended() {
+  for (const Dumper& dumper : dumpers_) {
+    if (dumper.running || !dumper.agenda.empty()) return false;
+  }
+  if (kernel_.owes_event()) kernel_.SendOwedEvent();
+  if (kernel_.owes_removal()) kernel_.RemoveLeaving();
+  ReadEvents();
+  if (!dumpers_.front().agenda.empty()) return false;  // For what was lost just now.
+  for (size_t object = 0; object < ModelKernel::kObjects; ++object) {
+    if (InTable(object) != kernel_.Read(object)) Wrong("the table is not right at the end");
+  }
+  return true;
+}
+
+void FencePlay::CollectKernelActions() {
+  if (!bounds_.before_begin && story_.empty()) return;
+  if (kernel_.owes_event()) actions_.push_back({Step::kSendOwedEvent});
+  if (kernel_.owes_removal()) {
+    // Not for ever: that is within the grace.
+    if (dumpers_.front().begun >= 3 && !dumpers_.front().running) actions_.clear();
+    actions_.push_back({Step::kRemoveLeaving});
+  } else if (bounds_.grace > absl::ZeroDuration() && !second_passed_) {
+    actions_.push_back({Step::kSecondPasses});
+  }
+  if (bounds_.overruns && !overrun_done_) actions_.push_back({Step::kOverrun});
+  if (changes_left_ == 0) return;
+  for (const Op op : bounds_.ops) {
+    for (size_t object = 0; object < ModelKernel::kObjects; ++object) {
+      if (!kernel_.Can(object, op)) continue;
+      actions_.push_back({Step::kChange, object, op});
+      if (op == Op::kLate) actions_.push_back({Step::kChange, object, op, /*removes=*/true});
+    }
+  }
+}
+
+void FencePlay::CollectDumperActions() {
+  for (size_t i = 0; i < dumpers_.size(); ++i) {
+    const Dumper& dumper = dumpers_[i];
+    if (!dumper.running) {
+      if (!dumper.agenda.empty()) actions_.push_back({Step::kBegin, i});
+      continue;
+    }
+    if (dumper.got.size() < dumper.job.objects.size()) actions_.push_back({Step::kRead, i});
+    if (dumper.said < dumper.got.size()) {
+      actions_.push_back({Step::kSay, i});
+      if (kernel_.has_news()) actions_.push_back({Step::kReadEventsAndSay, i});
+    }
+    if (dumper.said == dumper.job.objects.size()) {
+      actions_.push_back({Step::kFinish, i});
+      if (bounds_.fails && !failed_) actions_.push_back({Step::kFail, i});
+    }
+  }
+  // Nothing can come between any more: one order is as good as another.
+  const bool quiet = changes_left_ == 0 && !kernel_.has_news() && !kernel_.owes_event() &&
+                     !kernel_.owes_removal() && (!bounds_.overruns || overrun_done_);
+  if (quiet && dumpers_.size() == 1 && !bounds_.fails) actions_.resize(1);
+}
+
+void FencePlay::Act(const Action& action) {
+  switch (action.step) {
+    case Step::kChange:
+      --changes_left_;
+      return kernel_.Do(action.who, action.op, action.removes);
+    case Step::kSendOwedEvent:
+      return kernel_.SendOwedEvent();
+    case Step::kRemoveLeaving:
+      return kernel_.RemoveLeaving();
+    case Step::kOverrun:
+      overrun_done_ = true;
+      return kernel_.Overrun();
+    case Step::kSecondPasses:
+      second_passed_ = true;
+      now_ += absl::Seconds(1);
+      return;
+    case Step::kBegin:
+      return Begin(dumpers_[action.who]);
+    case Step::kRead:
+      return Read(dumpers_[action.who]);
+    case Step::kReadEventsAndSay:
+      ReadEvents();
+      return Say(dumpers_[action.who]);
+    case Step::kSay:
+      return Say(dumpers_[action.who]);
+    case Step::kFinish:
+      return Finish(dumpers_[action.who]);
+    case Step::kFail: {
+      Dumper& dumper = dumpers_[action.who];
+      failed_ = true;
+      dumper.running = false;
+      table_.Abandon(dumper.id, now_);
+      dumper.agenda.push_front(dumper.job);
+      return;
+    }
+  }
+}
+
+void FencePlay::Begin(Dumper& dumper) {
+  dumper.job = std::move(dumper.agenda.front());
+  dumper.agenda.pop_front();
+  dumper.losses = losses_;
+  ReadEvents();
+  dumper.id = table_.Begin(dumper.job.whole);
+  dumper.running = true;
+  dumper.got.clear();
+  dumper.said = 0;
+  dumper.interrupted = false;
+  dumper.comings_and_goings = kernel_.comings_and_goings();
+  for (size_t object = 0; object < ModelKernel::kObjects; ++object) {
+    dumper.at_begin[object] = kernel_.History(object).size() - 1;
+  }
+  ++dumper.begun;
+}
+
+void FencePlay::Read(Dumper& dumper) {
+  const bool interrupted = bounds_.interrupts && dumper.job.whole &&
+                           kernel_.comings_and_goings() != dumper.comings_and_goings;
+  if (interrupted) dumper.interrupted = true;
+  ObjectState state = kernel_.Read(dumper.job.objects[dumper.got.size()]);
+  if (interrupted && state != kAbsent && choices_.Choose(2) == 1) state = kLeftOut;
+  dumper.got.push_back(state);
+}
+
+void FencePlay::Say(Dumper& dumper) {
+  const size_t i = dumper.said++;
+  const ObjectState state = dumper.got[i];
+  if (state != kAbsent && state != kLeftOut) {
+    table_.DumpSays(dumper.id, dumper.job.objects[i], state);
+  }
+}
+
+void FencePlay::Finish(Dumper& dumper) {
+  ReadEvents();
+  in_interrupted_merge_ = dumper.interrupted;
+  const std::vector<size_t>& objects = dumper.job.objects;
+  const MergeOutcome<size_t> outcome = table_.Finish(
+      dumper.id, dumper.interrupted,
+      [&objects](size_t key) { return std::ranges::find(objects, key) != objects.end(); }, now_);
+  in_interrupted_merge_ = false;
+  dumper.running = false;
+
+  if (!dumper.interrupted && dumper.losses == losses_) {
+    for (const size_t object : objects) {
+      if (!witnesses_[object].IsAsNewAs(kernel_.History(object), InTable(object),
+                                        dumper.at_begin[object])) {
+        Wrong("after a dump, the table is older than the dump");
+      }
+    }
+  }
+  const bool none_runs = std::ranges::none_of(dumpers_, &Dumper::running);
+  if (none_runs && bounds_.grace == absl::ZeroDuration() && table_.tombstones() != 0) {
+    Wrong("a tombstone is left that no dump needs");
+  }
+  for (const size_t object : outcome.unnamed) dumper.agenda.push_back({false, {object}});
+  if (dumper.interrupted || outcome.conflict || dumper.losses != losses_) AskForWhole();
+}
+
+void FencePlay::ReadEvents() {
+  const bool lost = kernel_.Drain([this](const ModelKernel::Event& event) {
+    if (event.state == kAbsent) {
+      table_.EventRemoves(event.object, now_);
+    } else {
+      table_.EventSays(event.object, event.state);
+    }
+  });
+  if (!lost) return;
+  ++losses_;
+  AskForWhole();
+}
+
+std::string FencePlay::Story() const {
+  static constexpr const char* kSteps[] = {"change",        "send the owed event",
+                                           "remove what was announced", "overrun",
+                                           "a second passes",           "begin",
+                                           "read",                      "say",
+                                           "read events and say",       "finish",
+                                           "fail"};
+  static constexpr const char* kOps[] = {"add",  "modify",       "remove",
+                                         "late", "remove early", "silent"};
+  std::string story;
+  for (size_t object = 0; object < ModelKernel::kObjects; ++object) {
+    absl::StrAppend(&story, "\n  history of ", object, ":");
+    for (const ObjectState state : kernel_.History(object)) absl::StrAppend(&story, " ", state);
+    absl::StrAppend(&story, "; in the table: ", InTable(object));
+  }
+  for (const Action& action : story_) {
+    absl::StrAppend(&story, "\n  ", kSteps[static_cast<size_t>(action.step)], " ", action.who);
+    if (action.step != Step::kChange) continue;
+    absl::StrAppend(&story, ": ", kOps[static_cast<size_t>(action.op)],
+                    action.removes ? ", removed" : "");
+  }
+  return story;
+}
+
+}  // namespace linkvane::server

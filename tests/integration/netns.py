@@ -1,0 +1,137 @@
+"""Network namespaces, and what `ip` and sysfs say of them."""
+
+import itertools
+import json
+import os
+import subprocess
+import time
+
+_numbers = itertools.count(1)
+# Attributes in /sys/class/net/NAME that `ip -j` does not show.
+_SYSFS = ("type", "carrier", "carrier_changes", "carrier_up_count", "carrier_down_count")
+
+
+class CommandFailed(Exception):
+    """A command did not do what it was asked."""
+
+
+def run(words, stdin=b"", check=True):
+    """Runs a command, whose words may be bytes, and returns its standard output as bytes."""
+    done = subprocess.run(words, input=stdin, capture_output=True, check=False)
+    if check and done.returncode != 0:
+        raise CommandFailed(f"{words}: status {done.returncode}\n{done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def text_of(raw):
+    """Bytes as text from which raw_of() gets the same bytes again, UTF-8 or not."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def raw_of(text):
+    """The bytes that text_of() took."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+class Namespace:
+    """A network namespace. `ip -j` is read as bytes: a name or an alias need not be UTF-8."""
+
+    def __init__(self):
+        # The process id lets remove_leftovers() know whose it was.
+        self.name = f"linkvane-{os.getpid()}-{next(_numbers)}"
+        run(["ip", "netns", "add", self.name])
+
+    def delete(self):
+        run(["ip", "netns", "del", self.name])
+
+    def ip(self, *words):
+        """One `ip` command in the namespace, in words or as one text to be split at spaces."""
+        if len(words) == 1 and isinstance(words[0], str):
+            words = words[0].split()
+        return run(["ip", "-n", self.name, *words])
+
+    def batch(self, lines, force=False):
+        """Many `ip` commands in one process. With `force`, those that the kernel refuses are
+        passed over; the answer is how many there were."""
+        script = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
+        done = subprocess.run(["ip", "-n", self.name, *(["-force"] if force else []), "-batch", "-"],
+                              input=script, capture_output=True, check=False)
+        if done.returncode != 0 and not force:
+            raise CommandFailed(f"ip -batch: {done.stderr.decode(errors='replace')}")
+        return done.stderr.count(b"Command failed")
+
+    def start_batch(self, lines):
+        """Starts `ip -force -batch` and returns the process, which reads its commands by itself."""
+        script = subprocess.Popen(["ip", "-n", self.name, "-force", "-batch", "-"],
+                                  stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL)
+        script.stdin.write("".join(line + "\n" for line in lines).encode())
+        script.stdin.close()
+        return script
+
+    def execute(self, *words, check=True, stdin=b""):
+        """Runs any command in the namespace; returns its output."""
+        return run(["ip", "netns", "exec", self.name, *words], stdin=stdin, check=check)
+
+    def json(self, *words):
+        """What `ip -j WORDS` says, with surrogates for bytes that are not UTF-8."""
+        return json.loads(text_of(run(["ip", "-n", self.name, "-j", *words])) or "[]", strict=False)
+
+    def view(self):
+        return View(self)
+
+    def sysfs(self):
+        """{interface name: {attribute: value}}, with the counters as statistics/NAME."""
+        pattern = "./*/{" + ",".join(_SYSFS) + ",statistics/*}"
+        # An attribute that cannot be read now (carrier of an interface that is down) is left out.
+        out = self.execute("bash", "-c", f"cd /sys/class/net && printf '%s\\0' {pattern} | xargs -0 grep -s -H ''",
+                           check=False)
+        found = {}
+        for line in text_of(out).splitlines():
+            path, _, value = line.partition(":")
+            _, name, attribute = path.split("/", 2)
+            found.setdefault(name, {})[attribute] = value
+        return found
+
+
+class View:
+    """What `ip -j -d link`, `ip -j -d addr` and sysfs say of a namespace at one time."""
+
+    def __init__(self, namespace):
+        self.time = time.time()
+        self.links = namespace.json("-d", "link")
+        self.addrs = [(link, addr) for link in namespace.json("-d", "addr")
+                      for addr in link["addr_info"]]
+        self.sysfs = namespace.sysfs()
+        self.index_of = {link["ifname"]: link["ifindex"] for link in self.links}
+
+    def without_what_runs(self):
+        """What must be equal in two views for nothing to have changed between them: all but
+        counters, timers and remaining lifetimes."""
+        links = []
+        for link in self.links:
+            link = dict(link)
+            info = dict(link.get("linkinfo", {}))
+            for data in ("info_data", "info_slave_data"):
+                info.pop(data, None)
+            link["linkinfo"] = info
+            links.append(link)
+        forever = 0xFFFFFFFF
+        addrs = []
+        for link, addr in self.addrs:
+            addr = dict(addr)
+            for key in ("valid_life_time", "preferred_life_time"):
+                addr[key] = {0: "over", forever: "forever"}.get(addr[key], "runs")
+            addrs.append((link["ifindex"], addr))
+        sysfs = {name: {key: value for key, value in attributes.items() if "/" not in key}
+                 for name, attributes in self.sysfs.items()}
+        return links, addrs, sysfs
+
+
+def remove_leftovers():
+    """Deletes namespaces of test processes that were killed before they could."""
+    for line in run(["ip", "netns", "list"]).decode().splitlines():
+        name = line.split()[0]
+        part = name.split("-")
+        if part[0] == "linkvane" and len(part) == 3 and not os.path.exists(f"/proc/{part[1]}"):
+            run(["ip", "netns", "del", name], check=False)
