@@ -43,6 +43,19 @@ constexpr Rule kLinkInfoRuleList[] = {
 };
 constexpr AttributeRules<LinkView> kLinkInfoRules(kLinkInfoRuleList);
 
+// Events bring the IPv6 counters, dumps leave them out.
+constexpr Rule kInet6RuleList[] = {
+    LINKVANE_TRANSIENT(IFLA_INET6_STATS),
+    LINKVANE_TRANSIENT(IFLA_INET6_ICMP6STATS),
+};
+constexpr AttributeRules<LinkView> kInet6Rules(kInet6RuleList);
+
+// By address family.
+constexpr Rule kFamilyRuleList[] = {
+    LINKVANE_NESTED(AF_INET6, kInet6Rules),
+};
+constexpr AttributeRules<LinkView> kFamilyRules(kFamilyRuleList);
+
 constexpr Rule kLinkRuleList[] = {
     LINKVANE_ADDRESS(IFLA_ADDRESS, address),
     LINKVANE_ADDRESS(IFLA_BROADCAST, broadcast),
@@ -59,6 +72,7 @@ constexpr Rule kLinkRuleList[] = {
     LINKVANE_NESTED(IFLA_LINKINFO, kLinkInfoRules),
     LINKVANE_RULE(IFLA_IFALIAS, alias),
     LINKVANE_TRANSIENT_RULE(IFLA_STATS64, stats64),
+    LINKVANE_NESTED(IFLA_AF_SPEC, kFamilyRules),
     LINKVANE_RULE(IFLA_GROUP, group),
     LINKVANE_TRANSIENT(IFLA_EXT_MASK),
     LINKVANE_RULE(IFLA_PROMISCUITY, promiscuity),

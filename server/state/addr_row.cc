@@ -60,6 +60,19 @@ pb::AddrScope ScopeOf(uint8_t kernel) {
   }
 }
 
+// Whether a lifetime is what is left of an earlier one after `elapsed` seconds.
+bool RanDown(uint32_t then, uint32_t now, double elapsed) {
+  if (then == kForever || now == kForever) return then == now;
+  return std::abs(std::max(0.0, then - elapsed) - now) <= kLifetimeTolerance;
+}
+
+// Whether the kernel set nothing anew between two readings, `elapsed` seconds apart.
+bool SameLifetime(const ifa_cacheinfo& then, const ifa_cacheinfo& now, double elapsed) {
+  return then.cstamp == now.cstamp && then.tstamp == now.tstamp &&
+         RanDown(then.ifa_prefered, now.ifa_prefered, elapsed) &&
+         RanDown(then.ifa_valid, now.ifa_valid, elapsed);
+}
+
 // A kernel time stamp, in hundredths of a second since boot modulo 2^32, as a point in time.
 absl::Time WallTime(uint32_t stamp, const ReadTime& read) {
   const auto now = static_cast<uint32_t>(absl::ToInt64Milliseconds(read.monotonic) / 10);
@@ -68,15 +81,38 @@ absl::Time WallTime(uint32_t stamp, const ReadTime& read) {
   return age > 0x7fffffff ? read.wall : read.wall - absl::Milliseconds(int64_t{10} * age);
 }
 
-void FillTimes(const ifa_cacheinfo& lifetime, const ReadTime& read, pb::Addr& out) {
+// The kernel's times as points in time. What the kernel did not change since `previous` keeps its
+// point, which another reading would shift a little.
+AddrTimes TimesOf(const ifa_cacheinfo& lifetime, const ReadTime& read, const AddrRow* previous) {
+  AddrTimes times;
   if (lifetime.ifa_prefered != kForever) {
-    *out.mutable_preferred_until() = ToProto(read.wall + absl::Seconds(lifetime.ifa_prefered));
+    times.preferred_until = read.wall + absl::Seconds(lifetime.ifa_prefered);
   }
   if (lifetime.ifa_valid != kForever) {
-    *out.mutable_valid_until() = ToProto(read.wall + absl::Seconds(lifetime.ifa_valid));
+    times.valid_until = read.wall + absl::Seconds(lifetime.ifa_valid);
   }
-  *out.mutable_created_at() = ToProto(WallTime(lifetime.cstamp, read));
-  *out.mutable_updated_at() = ToProto(WallTime(lifetime.tstamp, read));
+  times.created_at = WallTime(lifetime.cstamp, read);
+  times.updated_at = WallTime(lifetime.tstamp, read);
+  if (previous == nullptr || !previous->addr.lifetime.has_value()) return times;
+  const ifa_cacheinfo& before = *previous->addr.lifetime;
+  if (before.cstamp == lifetime.cstamp) times.created_at = previous->times.created_at;
+  if (before.tstamp == lifetime.tstamp) times.updated_at = previous->times.updated_at;
+  const double elapsed =
+      absl::ToDoubleSeconds(read.monotonic - previous->message.statement().read.monotonic);
+  if (SameLifetime(before, lifetime, elapsed)) {
+    times.preferred_until = previous->times.preferred_until;
+    times.valid_until = previous->times.valid_until;
+  }
+  return times;
+}
+
+void FillTimes(const AddrTimes& times, pb::Addr& out) {
+  if (times.preferred_until.has_value()) {
+    *out.mutable_preferred_until() = ToProto(*times.preferred_until);
+  }
+  if (times.valid_until.has_value()) *out.mutable_valid_until() = ToProto(*times.valid_until);
+  if (times.created_at.has_value()) *out.mutable_created_at() = ToProto(*times.created_at);
+  if (times.updated_at.has_value()) *out.mutable_updated_at() = ToProto(*times.updated_at);
 }
 
 void FillFlags(const netlink::AddrView& addr, pb::Addr& out) {
@@ -131,22 +167,6 @@ std::string WireKey(const AddrKey& key) {
   return text;
 }
 
-// Whether a lifetime is what is left of an earlier one after `elapsed` seconds.
-bool RanDown(uint32_t then, uint32_t now, double elapsed) {
-  if (then == kForever || now == kForever) return then == now;
-  return std::abs(std::max(0.0, then - elapsed) - now) <= kLifetimeTolerance;
-}
-
-bool SameLifetime(const netlink::AddrView& then, const netlink::AddrView& now, double elapsed) {
-  if (!then.lifetime.has_value() || !now.lifetime.has_value()) {
-    return then.lifetime.has_value() == now.lifetime.has_value();
-  }
-  const ifa_cacheinfo& a = *then.lifetime;
-  const ifa_cacheinfo& b = *now.lifetime;
-  return a.cstamp == b.cstamp && a.tstamp == b.tstamp &&
-         RanDown(a.ifa_prefered, b.ifa_prefered, elapsed) &&
-         RanDown(a.ifa_valid, b.ifa_valid, elapsed);
-}
 
 // Whether two runs of volatile attributes are equal but for the lifetimes.
 bool SameVolatile(netlink::Bytes a, netlink::Bytes b) {
@@ -185,19 +205,23 @@ AddrKey KeyOf(const netlink::AddrView& addr) {
 }
 
 AddrRowPtr MakeAddrRow(const AddrStatement& statement, std::optional<std::string> interface_name,
-                       RowIdentity identity) {
+                       RowIdentity identity, const AddrRow* previous) {
   auto row = std::make_shared<AddrRow>(statement);
   netlink::DecodeTally tally;
   netlink::DecodeAddr(row->message.statement().message, row->addr, tally);
   row->kind = ResourceKind::kAddr;
+  row->unknown_attributes_field = pb::Addr::kUnknownAttributesFieldNumber;
   row->key = WireKey(KeyOf(row->addr));
   row->interface_name = std::move(interface_name);
   row->uid = std::move(identity.uid);
   row->revision = identity.revision;
   row->changed_at = identity.changed_at;
+  const netlink::AddrView& addr = row->addr;
+  if (addr.lifetime.has_value()) {
+    row->times = TimesOf(*addr.lifetime, statement.read, previous);
+  }
   if (row->hidden()) return row;
 
-  const netlink::AddrView& addr = row->addr;
   thread_local pb::Addr out;  // Keeps its memory from one row to the next.
   out.Clear();
   out.set_uid(row->uid);
@@ -207,7 +231,7 @@ AddrRowPtr MakeAddrRow(const AddrStatement& statement, std::optional<std::string
   out.set_scope(ScopeOf(addr.scope));
   out.set_scope_raw(addr.scope);
   FillFlags(addr, out);
-  if (addr.lifetime.has_value()) FillTimes(*addr.lifetime, statement.read, out);
+  FillTimes(row->times, out);
   if (addr.protocol.has_value()) out.set_protocol(*addr.protocol);
   if (addr.route_metric.has_value()) out.set_route_metric(*addr.route_metric);
   FillUnknown(addr, out);
@@ -226,7 +250,10 @@ Comparison CompareAddr(const AddrRow& row, const AddrStatement& statement) {
   netlink::DecodeTally tally;
   netlink::DecodeAddr(statement.message, now, tally);
   const double elapsed = absl::ToDoubleSeconds(statement.read.monotonic - old.read.monotonic);
-  if (!SameLifetime(row.addr, now, elapsed)) return Comparison::kDiffers;
+  if (row.addr.lifetime.has_value() != now.lifetime.has_value() ||
+      (now.lifetime.has_value() && !SameLifetime(*row.addr.lifetime, *now.lifetime, elapsed))) {
+    return Comparison::kDiffers;
+  }
   return SameVolatile(old.message.subspan(old.steady_size),
                       statement.message.subspan(statement.steady_size))
              ? Comparison::kSame

@@ -72,12 +72,21 @@ struct AddrKey {
 
 AddrKey KeyOf(const netlink::AddrView& addr);
 
+// Points in time, where the kernel tells any.
+struct AddrTimes {
+  std::optional<absl::Time> preferred_until;
+  std::optional<absl::Time> valid_until;
+  std::optional<absl::Time> created_at;
+  std::optional<absl::Time> updated_at;
+};
+
 class AddrRow : public Row {
  public:
   explicit AddrRow(const AddrStatement& statement) : message(statement) {}
 
   KeptAddr message;
   netlink::AddrView addr;  // Of `message`.
+  AddrTimes times;
   // The interface's name, raw; unset while the interface is not known. Then the row is hidden.
   std::optional<std::string> interface_name;
 
@@ -86,9 +95,10 @@ class AddrRow : public Row {
 
 using AddrRowPtr = std::shared_ptr<const AddrRow>;
 
-// Makes a row, and encodes it unless it is hidden.
+// Makes a row, and encodes it unless it is hidden. `previous` is the version before, of the same
+// incarnation; null if there is none.
 AddrRowPtr MakeAddrRow(const AddrStatement& statement, std::optional<std::string> interface_name,
-                       RowIdentity identity);
+                       RowIdentity identity, const AddrRow* previous);
 
 // Compares what the kernel says with what it said. Lifetimes that only ran down are the same.
 Comparison CompareAddr(const AddrRow& row, const AddrStatement& statement);

@@ -184,6 +184,7 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   netlink::DecodeTally tally;
   netlink::DecodeLink(row->message.statement().message, row->link, tally);
   row->kind = ResourceKind::kInterface;
+  row->unknown_attributes_field = pb::Interface::kUnknownAttributesFieldNumber;
   row->names = std::move(names);
   row->key = InterfaceKey(row->link.index);
   row->uid = std::move(identity.uid);

@@ -205,7 +205,8 @@ InterfaceRowPtr NetworkState::PutInterface(int32_t index, const InterfaceRowPtr*
       const AddrRowPtr row = *addrs_.Find(key);
       if (row->hidden()) continue;
       Tell(row, nullptr);
-      addrs_.Replace(key, MakeAddrRow(row->message.statement(), std::nullopt, {}));
+      addrs_.Replace(key,
+                     MakeAddrRow(row->message.statement(), std::nullopt, {}, row.get()));
     }
     InterfaceRemoved(index, *old);
   }
@@ -241,14 +242,15 @@ AddrRowPtr NetworkState::PutAddr(const AddrKey& key, const AddrRowPtr* old,
   if (interface != nullptr) name = std::string((*interface)->name());
   if (old != nullptr && comparison == Comparison::kOnlyVolatile) {
     const AddrRow& row = **old;
-    return MakeAddrRow(statement, std::move(name), {row.uid, row.revision, row.changed_at});
+    return MakeAddrRow(statement, std::move(name), {row.uid, row.revision, row.changed_at}, &row);
   }
   const bool was_visible = old != nullptr && !(*old)->hidden();
   const bool other = old != nullptr && IsOtherIncarnation(**old, statement);
   if (other && was_visible) Tell(*old, nullptr);
   const bool known = old != nullptr && !other;
   AddrRowPtr row =
-      MakeAddrRow(statement, std::move(name), Next(known ? (*old)->uid : NewUid()));
+      MakeAddrRow(statement, std::move(name), Next(known ? (*old)->uid : NewUid()),
+                  known ? old->get() : nullptr);
   if (!row->hidden()) Tell(known && was_visible ? *old : nullptr, row);
   return row;
 }
@@ -347,7 +349,8 @@ void NetworkState::SettleNames() {
       const AddrRowPtr before = *addrs_.Find(key);
       if (before->interface_name == name) continue;
       AddrRowPtr after = MakeAddrRow(before->message.statement(), name,
-                                     Next(before->hidden() ? NewUid() : before->uid));
+                                     Next(before->hidden() ? NewUid() : before->uid),
+                                     before.get());
       addrs_.Replace(key, after);
       Tell(before->hidden() ? nullptr : before, after);
     }

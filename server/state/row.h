@@ -28,6 +28,8 @@ class Row {
   std::string uid;
   // The message of the contract (Interface, Addr), encoded. Made once.
   std::string wire;
+  // The number of the message's field for what this version has no field for.
+  uint32_t unknown_attributes_field = 0;
   // Of the change that made this version, and when the server learned of it.
   uint64_t revision = 0;
   absl::Time changed_at;

@@ -57,18 +57,24 @@ class _Either:
         return " or ".join(map(repr, self.values))
 
 
-class _Near:
-    """Equal to a Timestamp that is near to a time."""
-
-    def __init__(self, time):
-        self.time = time
+class _Anything:
+    """Equal to whatever it is."""
 
     def __eq__(self, other):
-        return (other is not None and
-                abs(other.ToMicroseconds() / 1e6 - self.time) <= _LIFETIME_SLACK_SECONDS)
+        return True
+
+
+class _Between:
+    """Equal to a Timestamp from `first` to `last`."""
+
+    def __init__(self, first, last):
+        self.first, self.last = first, last
+
+    def __eq__(self, other):
+        return other is not None and self.first <= other.ToMicroseconds() / 1e6 <= self.last
 
     def __repr__(self):
-        return f"about {self.time:.1f}"
+        return f"from {self.first:.1f} to {self.last:.1f}"
 
 
 # How a value becomes what our field has to be. `value` is None where ip has no such key; `row` is
@@ -149,7 +155,8 @@ def _is_up(value, row, view):
 
 
 def _carrier(value, row, view):
-    return None if value is None or "UP" not in row["flags"] else value == "1"
+    # sysfs tells it only while the interface is up.
+    return _Anything() if value is None or "UP" not in row["flags"] else value == "1"
 
 
 def _group(value, row, view):
@@ -185,17 +192,16 @@ def _addr_flag_bits(value, row, view):
 
 
 def _until(value, row, view):
-    return None if value == LIFETIME_FOREVER else _Near(view.time + value)
+    if value == LIFETIME_FOREVER:
+        return None
+    until = view.time + value
+    first = until - _LIFETIME_SLACK_SECONDS if value > 0 else 0  # over since any time
+    return _Between(first, until + _LIFETIME_SLACK_SECONDS)
 
 
 def _protocol(value, row, view):
     # This iproute2 may be too old to know it.
     return _PROTOCOLS.get(value, value) if value is not None else _Anything()
-
-
-class _Anything:
-    def __eq__(self, other):
-        return True
 
 
 _INTERFACE_ROWS = (  # our field, ip's key (in sysfs where it says so), how

@@ -20,6 +20,7 @@ class Linkvaned:
         self.socket_path = os.path.join(directory, "linkvane.sock")
         self.target = f"unix:{self.socket_path}"
         self.log_path = os.path.join(directory, f"log.{time.monotonic_ns()}")
+        self._last_log = None
         words = [f"--listen={listen or self.target}"] if listen != "" else []
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
@@ -30,6 +31,9 @@ class Linkvaned:
         self.pid = self.process.pid
 
     def log(self):
+        """What it has written; also after stop(), when the file may be gone."""
+        if self._last_log is not None:
+            return self._last_log
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
             return log.read()
 
@@ -61,6 +65,12 @@ class Linkvaned:
 
     def stop(self):
         """Asks it to end; a server that was not ended before has to do so with status 0."""
+        try:
+            self._stop()
+        finally:
+            self._last_log = self.log()
+
+    def _stop(self):
         if self.process.poll() is not None:
             return
         self.signal(signal.SIGCONT)

@@ -81,9 +81,10 @@ class DumpTest : public NetworkNamespaceTest {
     return names;
   }
 
-  static void MakeManyLinks() {
+  // `count` bridges, and as many pairs.
+  static void MakeLinks(int count) {
     std::string lines;
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < count; ++i) {
       const std::string n = std::to_string(i);
       lines += "link add va" + n + " type veth peer name vb" + n + "\n";
       lines += "link add br" + n + " type bridge\n";
@@ -117,7 +118,7 @@ TEST_F(DumpTest, KernelFiltersByKindAndByMaster) {
 }
 
 TEST_F(DumpTest, PrimedConnectionNeedsAFractionOfTheDatagrams) {
-  MakeManyLinks();
+  MakeLinks(100);
   const std::unique_ptr<Connection> primed = Open();
   const std::unique_ptr<Connection> unprimed = Open(/*prime=*/false);
   const LinkDump few = DumpLinks(*primed);
@@ -251,7 +252,7 @@ TEST_F(DumpTest, GetsALinkByIndexAndByEitherName) {
 }
 
 TEST_F(DumpTest, NormalFormOfAnUntouchedLinkIsTheSameInTwoDumps) {
-  MakeManyLinks();
+  MakeLinks(20);
   const std::unique_ptr<Connection> connection = Open();
   const auto normal = [&] {
     std::map<int32_t, std::vector<std::byte>> forms;

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>
+#include <poll.h>
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "netlink/addr.h"
+#include "netlink/connection.h"
 #include "netlink/link.h"
 #include "tests/netlink/network_namespace.h"
 
@@ -25,6 +28,11 @@ class MonitorTest : public NetworkNamespaceTest {
     absl::StatusOr<std::unique_ptr<Monitor>> monitor = Monitor::Open(options);
     EXPECT_TRUE(monitor.ok()) << monitor.status();
     return *std::move(monitor);
+  }
+
+  static bool Readable(const Monitor& monitor) {
+    pollfd polled{monitor.fd(), POLLIN, 0};
+    return poll(&polled, 1, 0) == 1;
   }
 
   // What a drain told of links: types and names. Events are queued before a change returns, so
@@ -56,9 +64,9 @@ class MonitorTest : public NetworkNamespaceTest {
 
 TEST_F(MonitorTest, TellsOfLinksThatComeAndGo) {
   const std::unique_ptr<Monitor> monitor = Open({.groups = {RTNLGRP_LINK}});
-  EXPECT_EQ(monitor->socket().Wait(absl::InfinitePast()), ETIMEDOUT);
+  EXPECT_FALSE(Readable(*monitor));
   Ip("link add br0 type bridge\n");
-  EXPECT_EQ(monitor->socket().Wait(Soon()), 0);
+  EXPECT_TRUE(Readable(*monitor));
   Drained drained = Drain(*monitor);
   EXPECT_THAT(drained.links,
               Contains(std::pair(static_cast<int>(RTM_NEWLINK), std::string("br0"))));
@@ -106,16 +114,16 @@ TEST_F(MonitorTest, OverrunIsReportedOnceAndEventsComeAgainAfterIt) {
 TEST_F(MonitorTest, LargeBufferTakesWhatASmallOneLoses) {
   const std::unique_ptr<Monitor> monitor = Open({.groups = {RTNLGRP_LINK}});
   std::string lines;
-  for (int i = 0; i < 300; ++i) lines += "link add br" + std::to_string(i) + " type bridge\n";
+  for (int i = 0; i < 100; ++i) lines += "link add br" + std::to_string(i) + " type bridge\n";
   Ip(lines);
   const Drained drained = Drain(*monitor);
   EXPECT_FALSE(drained.outcome.overrun);
-  EXPECT_EQ(drained.links.size(), 300);
+  EXPECT_EQ(drained.links.size(), 100);
 }
 
 TEST_F(MonitorTest, EventAndDumpOfALinkHaveTheSameNormalForm) {
   const std::unique_ptr<Monitor> monitor = Open({.groups = {RTNLGRP_LINK}});
-  Ip("link add br0 type bridge\nlink add va type veth peer name vb\nlink set va master br0\n");
+  Ip("link add br0 type bridge\nlink add ifb0 type ifb\nlink set ifb0 mtu 1400\n");
   std::map<int32_t, std::vector<std::byte>> events;
   const auto keep = [](std::map<int32_t, std::vector<std::byte>>& forms) {
     return [&forms](std::span<const Message> messages) {
@@ -130,7 +138,7 @@ TEST_F(MonitorTest, EventAndDumpOfALinkHaveTheSameNormalForm) {
     };
   };
   ASSERT_TRUE(monitor->Drain(keep(events)).ok());
-  ASSERT_EQ(events.size(), 3);
+  ASSERT_EQ(events.size(), 2);
 
   absl::StatusOr<std::unique_ptr<Connection>> connection =
       Connection::Open({.protocol = NETLINK_ROUTE});
@@ -138,9 +146,7 @@ TEST_F(MonitorTest, EventAndDumpOfALinkHaveTheSameNormalForm) {
   std::map<int32_t, std::vector<std::byte>> dump;
   Request request = LinkDumpRequest();
   ASSERT_TRUE((*connection)->Dump(request, keep(dump), Soon()).ok());
-  for (const auto& [index, form] : events) {
-    EXPECT_EQ(form.size(), dump[index].size()) << index;
-  }
+  for (const auto& [index, form] : events) EXPECT_EQ(form, dump[index]) << index;
 }
 
 }  // namespace

@@ -66,26 +66,34 @@ void FencePlay::CollectKernelActions() {
 }
 
 void FencePlay::CollectDumperActions() {
+  const bool alone = dumpers_.size() == 1;
   for (size_t i = 0; i < dumpers_.size(); ++i) {
     const Dumper& dumper = dumpers_[i];
     if (!dumper.running) {
       if (!dumper.agenda.empty()) actions_.push_back({Step::kBegin, i});
       continue;
     }
-    if (dumper.got.size() < dumper.job.objects.size()) actions_.push_back({Step::kRead, i});
-    if (dumper.said < dumper.got.size()) {
-      actions_.push_back({Step::kSay, i});
+    const size_t objects = dumper.job.objects.size();
+    const bool all_read = dumper.got.size() == objects;
+    const bool all_said = dumper.said == dumper.got.size();
+    if (!all_read && all_said) actions_.push_back({Step::kReadAndSay, i});
+    // What is read now and said later is said after the table has changed: else it would be the same
+    // as to say it at once.
+    if (!all_read && !(alone && Quiet())) actions_.push_back({Step::kRead, i});
+    if (!all_said) {
       if (kernel_.has_news()) actions_.push_back({Step::kReadEventsAndSay, i});
+      if (!alone || all_read) actions_.push_back({Step::kSay, i});
     }
-    if (dumper.said == dumper.job.objects.size()) {
+    if (all_read && all_said) {
       actions_.push_back({Step::kFinish, i});
       if (bounds_.fails && !failed_) actions_.push_back({Step::kFail, i});
     }
   }
-  // Nothing can come between any more: one order is as good as another.
-  const bool quiet = changes_left_ == 0 && !kernel_.has_news() && !kernel_.owes_event() &&
-                     !kernel_.owes_removal() && (!bounds_.overruns || overrun_done_);
-  if (quiet && dumpers_.size() == 1 && !bounds_.fails) actions_.resize(1);
+}
+
+bool FencePlay::Quiet() const {
+  return changes_left_ == 0 && !kernel_.has_news() && !kernel_.owes_event() &&
+         !kernel_.owes_removal() && (!bounds_.overruns || overrun_done_);
 }
 
 void FencePlay::Act(const Action& action) {
@@ -108,6 +116,9 @@ void FencePlay::Act(const Action& action) {
       return Begin(dumpers_[action.who]);
     case Step::kRead:
       return Read(dumpers_[action.who]);
+    case Step::kReadAndSay:
+      Read(dumpers_[action.who]);
+      return Say(dumpers_[action.who]);
     case Step::kReadEventsAndSay:
       ReadEvents();
       return Say(dumpers_[action.who]);
@@ -203,9 +214,9 @@ std::string FencePlay::Story() const {
   static constexpr const char* kSteps[] = {"change",        "send the owed event",
                                            "remove what was announced", "overrun",
                                            "a second passes",           "begin",
-                                           "read",                      "say",
-                                           "read events and say",       "finish",
-                                           "fail"};
+                                           "read",                      "read and say",
+                                           "say",                       "read events and say",
+                                           "finish",                    "fail"};
   static constexpr const char* kOps[] = {"add",  "modify",       "remove",
                                          "late", "remove early", "silent"};
   std::string story;

@@ -63,6 +63,7 @@ class FencePlay {
     kSecondPasses,
     kBegin,
     kRead,
+    kReadAndSay,
     kSay,
     kReadEventsAndSay,
     kFinish,
@@ -122,6 +123,8 @@ class FencePlay {
   void Finish(Dumper& dumper);
   void ReadEvents();
   bool Ended();
+  // Whether nothing can come any more that a table has not seen.
+  bool Quiet() const;
 
   void Sees(size_t object, ObjectState state) {
     if (in_interrupted_merge_ && state == kAbsent) Wrong("an interrupted dump removed an object");
