@@ -68,8 +68,8 @@ std::string JsonEscaped(std::string_view text) {
 }
 
 void StartLog(std::string_view level, LogFormat format) {
-  auto logger = std::make_shared<spdlog::logger>(
-      "linkvaned", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger = std::make_shared<spdlog::logger>("linkvaned",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
   if (format == LogFormat::kJson) {
     logger->set_formatter(std::make_unique<JsonFormatter>());
   } else {
@@ -82,9 +82,17 @@ void StartLog(std::string_view level, LogFormat format) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-void LogDebug(std::string_view message) { spdlog::default_logger_raw()->log(spdlog::level::debug, View(Cleaned(message))); }
-void LogInfo(std::string_view message) { spdlog::default_logger_raw()->log(spdlog::level::info, View(Cleaned(message))); }
-void LogWarning(std::string_view message) { spdlog::default_logger_raw()->log(spdlog::level::warn, View(Cleaned(message))); }
-void LogError(std::string_view message) { spdlog::default_logger_raw()->log(spdlog::level::err, View(Cleaned(message))); }
+void LogDebug(std::string_view message) {
+  spdlog::default_logger_raw()->log(spdlog::level::debug, View(Cleaned(message)));
+}
+void LogInfo(std::string_view message) {
+  spdlog::default_logger_raw()->log(spdlog::level::info, View(Cleaned(message)));
+}
+void LogWarning(std::string_view message) {
+  spdlog::default_logger_raw()->log(spdlog::level::warn, View(Cleaned(message)));
+}
+void LogError(std::string_view message) {
+  spdlog::default_logger_raw()->log(spdlog::level::err, View(Cleaned(message)));
+}
 
 }  // namespace linkvane::server

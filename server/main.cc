@@ -42,7 +42,8 @@ constexpr int kExitUsage = 2;
 constexpr size_t kOwnDescriptors = 64;
 constexpr size_t kMostConnections = 4096;
 
-// How long the first dumps may take before the server answers all the same (calls then wait for them).
+// How long the first dumps may take before the server answers all the same (calls then wait for
+// them).
 constexpr absl::Duration kFirstSync = absl::Seconds(10);
 
 // Answers of some megabytes come and go: keep their memory instead of giving it back to the kernel
@@ -64,8 +65,7 @@ size_t RaiseDescriptorLimit() {
     if (raised.rlim_cur > limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   }
   const size_t all = limit.rlim_cur;
-  return std::clamp<size_t>(all > kOwnDescriptors ? all - kOwnDescriptors : 1, 1,
-                            kMostConnections);
+  return std::clamp<size_t>(all > kOwnDescriptors ? all - kOwnDescriptors : 1, 1, kMostConnections);
 }
 
 std::string NewEpoch() {
@@ -108,9 +108,8 @@ absl::StatusOr<std::unique_ptr<Listener>> Listen(const Options& options, size_t 
 }
 
 absl::StatusOr<std::unique_ptr<netlink::Monitor>> OpenMonitor(int receive_buffer_bytes) {
-  return netlink::Monitor::Open(
-      {.groups = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR},
-       .receive_buffer_bytes = receive_buffer_bytes});
+  return netlink::Monitor::Open({.groups = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR},
+                                 .receive_buffer_bytes = receive_buffer_bytes});
 }
 
 // Ends the process when shutting down takes longer than it may.
@@ -154,21 +153,19 @@ int Run(const Options& options) {
   std::vector<std::string> addresses;
   for (const auto& socket : (*listener)->sockets()) addresses.push_back(socket->address());
 
-  netlink::ConnectionPool pool(options.pool_size, [] {
-    return netlink::Connection::Open({.protocol = NETLINK_ROUTE});
-  });
+  netlink::ConnectionPool pool(
+      options.pool_size, [] { return netlink::Connection::Open({.protocol = NETLINK_ROUTE}); });
   Subscriptions subscriptions(options.max_watchers);
   Refresher* refresher_to_wake = nullptr;
-  Observer observer(
-      NewEpoch(), pool, [&options] { return OpenMonitor(options.event_buffer_bytes); },
-      subscriptions,
-      {.published = [&subscriptions] { subscriptions.WakeAll(); },
-       .lost =
-           [&refresher_to_wake, &subscriptions] {
-             LogWarning("kernel events were lost; all tables are dumped again");
-             subscriptions.WakeAll();
-             if (refresher_to_wake != nullptr) refresher_to_wake->Wake();
-           }});
+  Observer observer(NewEpoch(), pool,
+                    [&options] { return OpenMonitor(options.event_buffer_bytes); }, subscriptions,
+                    {.published = [&subscriptions] { subscriptions.WakeAll(); },
+                     .lost =
+                         [&refresher_to_wake, &subscriptions] {
+                           LogWarning("kernel events were lost; all tables are dumped again");
+                           subscriptions.WakeAll();
+                           if (refresher_to_wake != nullptr) refresher_to_wake->Wake();
+                         }});
   Refresher refresher(observer, options.audit_interval);
   refresher_to_wake = &refresher;
   PageStore pages(observer.epoch());

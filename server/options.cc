@@ -23,8 +23,9 @@ ABSL_FLAG(std::string, socket_mode, "0660", "mode of Unix sockets, octal");
 ABSL_FLAG(std::string, socket_group, "", "group of Unix sockets; empty is the process' own");
 ABSL_FLAG(std::string, node_name, "", "name of this node in answers; empty is the host's name");
 ABSL_FLAG(int, pool_size, 8, "kernel connections kept for dumps and questions, 1 to 64");
-ABSL_FLAG(int, event_buffer_bytes, 8 << 20,
-          "wanted receive buffer for kernel events; without CAP_NET_ADMIN, net.core.rmem_max bounds it");
+ABSL_FLAG(
+    int, event_buffer_bytes, 8 << 20,
+    "wanted receive buffer for kernel events; without CAP_NET_ADMIN, net.core.rmem_max bounds it");
 ABSL_FLAG(absl::Duration, audit_interval, absl::Seconds(60),
           "how often every table is compared with the kernel's, 100ms at least");
 ABSL_FLAG(int, max_watchers, 1000, "open Watch streams at most");
@@ -39,11 +40,19 @@ namespace linkvane::server {
 namespace {
 
 // The flags, in the order in which --help shows them.
-constexpr const char* kFlags[] = {
-    "listen",        "allow_insecure_remote", "socket_mode",         "socket_group",
-    "node_name",     "pool_size",             "event_buffer_bytes",  "audit_interval",
-    "max_watchers",  "watch_stall_timeout",   "grace_period",        "log_level",
-    "log_format"};
+constexpr const char* kFlags[] = {"listen",
+                                  "allow_insecure_remote",
+                                  "socket_mode",
+                                  "socket_group",
+                                  "node_name",
+                                  "pool_size",
+                                  "event_buffer_bytes",
+                                  "audit_interval",
+                                  "max_watchers",
+                                  "watch_stall_timeout",
+                                  "grace_period",
+                                  "log_level",
+                                  "log_format"};
 
 constexpr int kMostFlagfiles = 8;
 
@@ -62,8 +71,8 @@ absl::Status Wrong(std::string_view flag, std::string_view value, std::string_vi
 absl::Status Set(std::string_view name, std::string_view value, std::string_view where) {
   absl::CommandLineFlag* const flag = FindFlag(name);
   if (flag == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(ToAbsl(where), "there is no flag --",
-                                                   ToAbsl(name), "; see --help"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(ToAbsl(where), "there is no flag --", ToAbsl(name), "; see --help"));
   }
   std::string why;
   if (!flag->ParseFrom(ToAbsl(value), &why)) {
@@ -100,7 +109,8 @@ absl::Status ReadArguments(const std::vector<std::string>& arguments, std::strin
           absl::StrCat(ToAbsl(where), "\"", argument, "\" is no flag; see --help"));
     }
     const size_t equals = argument.find('=');
-    std::string name = argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
+    std::string name =
+        argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
     if (equals == std::string::npos && (name == "help" || name == "h")) {
       help = true;
       continue;
@@ -146,7 +156,8 @@ absl::Status ReadEnvironment() {
 
 void PrintHelp() {
   std::printf(
-      "linkvaned tells over gRPC what the network of this node looks like, and what changes in it.\n"
+      "linkvaned tells over gRPC what the network of this node looks like, and what changes in "
+      "it.\n"
       "\n"
       "Usage: linkvaned [--FLAG=VALUE ...]\n"
       "\n"

@@ -1,5 +1,5 @@
-// What the server is told at its start: on the command line, in a --flagfile, or as LINKVANE_<FLAG> in
-// the environment (in this order of precedence).
+// What the server is told at its start: on the command line, in a --flagfile, or as LINKVANE_<FLAG>
+// in the environment (in this order of precedence).
 #ifndef LINKVANE_SERVER_OPTIONS_H_
 #define LINKVANE_SERVER_OPTIONS_H_
 
@@ -32,8 +32,8 @@ struct Options {
   LogFormat log_format = LogFormat::kText;
 };
 
-// Reads and checks them. A wrong value is INVALID_ARGUMENT with one line that names the flag. Unset if
-// only help or the version was asked for, which has been printed then.
+// Reads and checks them. A wrong value is INVALID_ARGUMENT with one line that names the flag. Unset
+// if only help or the version was asked for, which has been printed then.
 absl::StatusOr<std::optional<Options>> ReadOptions(const std::vector<std::string>& arguments);
 
 }  // namespace linkvane::server

@@ -26,7 +26,8 @@ Mapped Map(const absl::Status& status) {
     case absl::StatusCode::kPermissionDenied:
       return {grpc::StatusCode::PERMISSION_DENIED, "KERNEL_DENIED", false};
     case absl::StatusCode::kInvalidArgument:
-      return {grpc::StatusCode::INVALID_ARGUMENT, kernel ? "KERNEL_REFUSED" : "BAD_ARGUMENT", false};
+      return {grpc::StatusCode::INVALID_ARGUMENT, kernel ? "KERNEL_REFUSED" : "BAD_ARGUMENT",
+              false};
     case absl::StatusCode::kUnimplemented:
       return {grpc::StatusCode::UNIMPLEMENTED, "KERNEL_LACKS", false};
     case absl::StatusCode::kResourceExhausted:

@@ -22,15 +22,15 @@ namespace linkvane::server {
 namespace {
 
 using State = linkvane::v1::NetworkStateService;
-using StateService = State::WithRawMethod_ListInterfaces<State::WithRawMethod_GetInterface<
-    State::WithRawMethod_ListAddrs<State::WithRawMethod_Watch<
-        State::WithRawMethod_GetServerInfo<State::Service>>>>>;
+using StateService = State::WithRawMethod_ListInterfaces<
+    State::WithRawMethod_GetInterface<State::WithRawMethod_ListAddrs<
+        State::WithRawMethod_Watch<State::WithRawMethod_GetServerInfo<State::Service>>>>>;
 using HealthProto = grpc::health::v1::Health;
 using HealthService =
     HealthProto::WithRawMethod_Check<HealthProto::WithRawMethod_Watch<HealthProto::Service>>;
 
-// A dump keeps a thread busy for as long as the kernel takes, and there can be one for each table: one
-// thread more answers what needs none.
+// A dump keeps a thread busy for as long as the kernel takes, and there can be one for each table:
+// one thread more answers what needs none.
 constexpr int kThreads = 4;
 
 // The largest request: filters with many names.

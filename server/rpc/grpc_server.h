@@ -1,7 +1,7 @@
 // The gRPC server: its methods, its threads, its connections.
 //
-// All methods are served as bytes on one completion queue that a few threads of our own wait on (see
-// README.md beside this file for what else was tried, and measured).
+// All methods are served as bytes on one completion queue that a few threads of our own wait on
+// (see README.md beside this file for what else was tried, and measured).
 #ifndef LINKVANE_SERVER_RPC_GRPC_SERVER_H_
 #define LINKVANE_SERVER_RPC_GRPC_SERVER_H_
 
@@ -25,8 +25,8 @@ class GrpcServer {
   // What health checks are told.
   void SetServing(bool serving);
 
-  // Takes no more connections, ends the streams, lets calls finish until `deadline` and then cancels
-  // them. The Refresher has to be stopped by then, so that nothing waits for a dump.
+  // Takes no more connections, ends the streams, lets calls finish until `deadline` and then
+  // cancels them. The Refresher has to be stopped by then, so that nothing waits for a dump.
   void Shutdown(absl::Time deadline);
 
  private:

@@ -172,9 +172,9 @@ void Health::Check(UnaryCall& call) {
     status = StatusLocked(request.service());
   }
   if (status == pb::HealthCheckResponse::SERVICE_UNKNOWN) {
-    return call.Fail(Error(grpc::StatusCode::NOT_FOUND, "no such service",
-                           {.reason = "SERVICE_NOT_FOUND",
-                            .metadata = {{"service", request.service()}}}));
+    return call.Fail(
+        Error(grpc::StatusCode::NOT_FOUND, "no such service",
+              {.reason = "SERVICE_NOT_FOUND", .metadata = {{"service", request.service()}}}));
   }
   call.Reply(Encode(status));
 }

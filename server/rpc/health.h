@@ -1,7 +1,7 @@
 // grpc.health.v1.Health, for "" and the service's name.
 //
-// Our own, since the one built into gRPC runs on its callback API, which wakes an idle process several
-// times a second.
+// Our own, since the one built into gRPC runs on its callback API, which wakes an idle process
+// several times a second.
 #ifndef LINKVANE_SERVER_RPC_HEALTH_H_
 #define LINKVANE_SERVER_RPC_HEALTH_H_
 

@@ -76,8 +76,7 @@ std::string_view StatsOf(const Listing& listing, const Row& row) {
 // Appends rows from `position` on until the page is full. Returns where the next page begins.
 size_t AppendRows(const Listing& listing, size_t position, const PageArguments& arguments,
                   std::string& out) {
-  const size_t end =
-      position + std::min(arguments.most_rows, listing.rows.size() - position);
+  const size_t end = position + std::min(arguments.most_rows, listing.rows.size() - position);
   std::string cut;
   const size_t first = position;
   for (; position < end; ++position) {
@@ -158,8 +157,7 @@ void ReplyLaterPage(Node& node, UnaryCall& call, const PageArguments& arguments)
       break;
   }
   if (listing->arguments != arguments.same) {
-    return call.Fail(
-        Error(BadArgument{"page_token", "belongs to a request with other arguments"}));
+    return call.Fail(Error(BadArgument{"page_token", "belongs to a request with other arguments"}));
   }
   std::string out = PageBuffer(*listing, arguments);
   const size_t next = AppendRows(*listing, position, arguments, out);
@@ -257,6 +255,24 @@ absl::Status AskOneInterface(Node& node, const std::vector<TableId>& tables, int
   return absl::OkStatus();
 }
 
+// Asks for the interfaces of one master or one kind only, where the filter allows it: the kernel
+// filters. False if a dump of all is needed.
+absl::StatusOr<bool> AskSomeInterfaces(Node& node, const InterfaceFilter& filter,
+                                       absl::Time deadline) {
+  netlink::LinkDumpFilter asked{.master = std::nullopt, .kind = filter.only_kind()};
+  if (filter.master().has_value()) {
+    node.observer.Read([&](NetworkState& state) {
+      const InterfaceRowPtr master = state.FindInterface(*filter.master());
+      if (master != nullptr && master->name() == *filter.master()) {
+        asked.master = master->link.index;
+      }
+    });
+    if (!asked.master.has_value()) return false;
+  }
+  if (!asked.master.has_value() && !asked.kind.has_value()) return false;
+  return node.observer.AskLinks(asked, deadline);
+}
+
 }  // namespace
 
 void ListInterfaces(Node& node, UnaryCall& call) {
@@ -271,14 +287,17 @@ void ListInterfaces(Node& node, UnaryCall& call) {
 
   const absl::Time deadline = call.deadline();
   const bool fresh = list.page.fresh;
+  const std::optional<InterfaceFilter> some = list.filter;
   auto reply = [&node, &call, list = std::move(list)](const Refresher::Result& result) {
     ReplyInterfaces(node, call, list, result);
   };
-  if (fresh) {
-    node.refresher.Refresh(TableId::kLinks, request.include_stats(), deadline, std::move(reply));
-  } else {
-    node.refresher.WhenKnown(deadline, std::move(reply));
+  if (!fresh) return node.refresher.WhenKnown(deadline, std::move(reply));
+  if (some.has_value() && !request.include_stats() && node.observer.synced()) {
+    const absl::StatusOr<bool> asked = AskSomeInterfaces(node, *some, deadline);
+    // Events may have been lost meanwhile.
+    if (asked.ok() && *asked) return node.refresher.WhenSynced(deadline, std::move(reply));
   }
+  node.refresher.Refresh(TableId::kLinks, request.include_stats(), deadline, std::move(reply));
 }
 
 void ListAddrs(Node& node, UnaryCall& call) {
@@ -299,11 +318,12 @@ void ListAddrs(Node& node, UnaryCall& call) {
   };
   if (!fresh) return node.refresher.WhenKnown(deadline, std::move(reply));
   if (!only.has_value()) return node.refresher.RefreshAll(tables, deadline, std::move(reply));
-  node.refresher.WhenSynced(deadline, [&node, tables, only, deadline, reply = std::move(reply)](
-                                          const Refresher::Result& synced) {
+  node.refresher.WhenSynced(deadline, [&node, tables, only, deadline,
+                                       reply = std::move(reply)](const Refresher::Result& synced) {
     Refresher::Result result{.status = synced.status, .observed_at = absl::Now()};
     if (result.status.ok()) result.status = AskOneInterface(node, tables, *only, deadline);
-    reply(result);
+    if (!result.status.ok()) return reply(result);
+    node.refresher.WhenSynced(deadline, reply);  // Events may have been lost meanwhile.
   });
 }
 

@@ -72,8 +72,8 @@ void Listener::AcceptFrom(int listener_fd) {
     return;
   }
   if (errno != EMFILE && errno != ENFILE) return;  // The connection is gone already.
-  // Without a descriptor the connection would stay in the queue, and poll() would return at once, for
-  // ever. So it is taken with the spare one, and closed.
+  // Without a descriptor the connection would stay in the queue, and poll() would return at once,
+  // for ever. So it is taken with the spare one, and closed.
   ++refused_;
   close(spare_fd_);
   const int taken = accept4(listener_fd, nullptr, nullptr, SOCK_CLOEXEC);

@@ -1,8 +1,8 @@
 // Accepts connections and hands them over.
 //
-// gRPC could listen by itself, but then one EMFILE in accept ends a listener for good, there is no limit
-// on connections, and a Unix socket's file is taken away from a server that is still alive. So sockets
-// are opened, limited and accepted here, and gRPC gets the descriptors.
+// gRPC could listen by itself, but then one EMFILE in accept ends a listener for good, there is no
+// limit on connections, and a Unix socket's file is taken away from a server that is still alive.
+// So sockets are opened, limited and accepted here, and gRPC gets the descriptors.
 #ifndef LINKVANE_SERVER_RPC_LISTENER_H_
 #define LINKVANE_SERVER_RPC_LISTENER_H_
 
@@ -33,9 +33,9 @@ struct ListenOptions {
 // A socket that listens, and what is to be tidied up behind it.
 class ListeningSocket {
  public:
-  // `address` is "unix:/path", "unix:///path", "HOST:PORT" or "[HOST]:PORT"; port 0 is any free one.
-  // Errors: INVALID_ARGUMENT for what is no address, or would offer plaintext beyond this machine;
-  // FAILED_PRECONDITION where another server is alive; else what the kernel refused.
+  // `address` is "unix:/path", "unix:///path", "HOST:PORT" or "[HOST]:PORT"; port 0 is any free
+  // one. Errors: INVALID_ARGUMENT for what is no address, or would offer plaintext beyond this
+  // machine; FAILED_PRECONDITION where another server is alive; else what the kernel refused.
   static absl::StatusOr<std::vector<std::unique_ptr<ListeningSocket>>> Open(
       const std::string& address, const ListenOptions& options);
   ~ListeningSocket();
@@ -52,8 +52,8 @@ class ListeningSocket {
   ListeningSocket() = default;
 
   int fd_ = -1;
-  int lock_fd_ = -1;       // Of a Unix socket: locked while we own the path.
-  std::string path_;       // Likewise.
+  int lock_fd_ = -1;  // Of a Unix socket: locked while we own the path.
+  std::string path_;  // Likewise.
   std::string address_;
 };
 

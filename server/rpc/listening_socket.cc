@@ -83,9 +83,9 @@ class SocketOpener {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.empty() || path.front() != '/' || path.size() >= sizeof(address.sun_path)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unix:", path, ": want an absolute path of at most ",
-                       sizeof(address.sun_path) - 1, " bytes"));
+      return absl::InvalidArgumentError(absl::StrCat("unix:", path,
+                                                     ": want an absolute path of at most ",
+                                                     sizeof(address.sun_path) - 1, " bytes"));
     }
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
 
@@ -144,8 +144,7 @@ class SocketOpener {
     addrinfo* found = nullptr;
     const std::string port = address.substr(colon + 1);
     if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", address, "\": ", gai_strerror(error)));
+      return absl::InvalidArgumentError(absl::StrCat("\"", address, "\": ", gai_strerror(error)));
     }
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, freeaddrinfo);
 

@@ -1,8 +1,8 @@
 // Listings that have pages still to come.
 //
-// A listing keeps the rows (and the counters) that all its pages show, until one minute after its last
-// use. The store is bounded: when it is full, listings whose last page was sent make room, then new ones
-// are refused; a running one is never given up.
+// A listing keeps the rows (and the counters) that all its pages show, until one minute after its
+// last use. The store is bounded: when it is full, listings whose last page was sent make room,
+// then new ones are refused; a running one is never given up.
 //
 // Any thread.
 #ifndef LINKVANE_SERVER_RPC_PAGE_STORE_H_
@@ -43,7 +43,8 @@ class PageStore {
   static constexpr size_t kMostListings = 32;
   static constexpr size_t kMostBytes = size_t{128} << 20;
 
-  explicit PageStore(std::string epoch) : epoch_(std::move(epoch)), random_(std::random_device{}()) {}
+  explicit PageStore(std::string epoch)
+      : epoch_(std::move(epoch)), random_(std::random_device{}()) {}
 
   // Keeps a listing. 0 if the store is full.
   uint64_t Keep(std::shared_ptr<const Listing> listing, absl::Time now);

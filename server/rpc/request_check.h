@@ -18,10 +18,10 @@ namespace linkvane::server {
 // Only the server's own network namespace is served.
 inline std::optional<grpc::Status> CheckNetns(const std::string& netns) {
   if (netns.empty()) return std::nullopt;
-  return Error(grpc::StatusCode::INVALID_ARGUMENT,
-               absl::StrCat("netns: this server serves its own network namespace only, not \"",
-                            netns, "\""),
-               {.reason = "NETNS_NOT_SERVED", .metadata = {{"field", "netns"}, {"netns", netns}}});
+  return Error(
+      grpc::StatusCode::INVALID_ARGUMENT,
+      absl::StrCat("netns: this server serves its own network namespace only, not \"", netns, "\""),
+      {.reason = "NETNS_NOT_SERVED", .metadata = {{"field", "netns"}, {"netns", netns}}});
 }
 
 // Whether the answer has to be fresh.
@@ -32,8 +32,9 @@ inline std::optional<BadArgument> CheckConsistency(int consistency, bool live_va
   }
   fresh = consistency != pb::CONSISTENCY_CACHED;
   if (!fresh && live_values) {
-    return BadArgument{"include_stats", "counters are read from the kernel, so they do not go with "
-                                        "CONSISTENCY_CACHED"};
+    return BadArgument{"include_stats",
+                       "counters are read from the kernel, so they do not go with "
+                       "CONSISTENCY_CACHED"};
   }
   return std::nullopt;
 }

@@ -1,7 +1,8 @@
 // One unary call of a method that is served as bytes.
 //
 // A call waits for its request, hands it to the method's handler and is answered once, on whatever
-// thread; then it deletes itself. As one starts, the next is made, so that there is always one waiting.
+// thread; then it deletes itself. As one starts, the next is made, so that there is always one
+// waiting.
 #ifndef LINKVANE_SERVER_RPC_UNARY_CALL_H_
 #define LINKVANE_SERVER_RPC_UNARY_CALL_H_
 
@@ -71,8 +72,8 @@ class UnaryCall final : public Tag {
   bool finishing_ = false;
 };
 
-// Parses the request of a call; answers it with INVALID_ARGUMENT and returns false if it is garbage, or
-// names a namespace that is not served.
+// Parses the request of a call; answers it with INVALID_ARGUMENT and returns false if it is
+// garbage, or names a namespace that is not served.
 template <typename Request>
 bool ParseRequest(UnaryCall& call, Request& request) {
   if (!Parse(call.request(), request)) {

@@ -1,7 +1,7 @@
 #include "server/rpc/watch_call.h"
 
-#include <grpc/grpc.h>
 #include <google/protobuf/duration.pb.h>
+#include <grpc/grpc.h>
 
 #include <algorithm>
 #include <utility>
@@ -27,8 +27,9 @@ grpc::Status ShuttingDown() {
 
 }  // namespace
 
-// Threads: completion-queue threads, one at a time for each kind of operation, and whoever calls Wake().
-// `mutex_` is taken after none of ours and before a subscription's; the state's lock is taken without it.
+// Threads: completion-queue threads, one at a time for each kind of operation, and whoever calls
+// Wake(). `mutex_` is taken after none of ours and before a subscription's; the state's lock is
+// taken without it.
 class WatchCall final : public Watcher, public std::enable_shared_from_this<WatchCall> {
  public:
   explicit WatchCall(WatchMethod& method)
@@ -104,8 +105,8 @@ class WatchCall final : public Watcher, public std::enable_shared_from_this<Watc
     std::optional<grpc::Status> error;
     node_.observer.Read([&](NetworkState& state) {
       if (arguments_.resume.has_value()) {
-        error = CheckResume(*arguments_.resume, state.epoch(), state.revision(),
-                            arguments_.options);
+        error =
+            CheckResume(*arguments_.resume, state.epoch(), state.revision(), arguments_.options);
         if (error.has_value()) return;
       }
       subscription_ = std::make_unique<Subscription>(arguments_.options, state.epoch(),
@@ -279,7 +280,7 @@ class WatchCall final : public Watcher, public std::enable_shared_from_this<Watc
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
-  bool gone_ ABSL_GUARDED_BY(mutex_) = false;     // The client left, or a write failed.
+  bool gone_ ABSL_GUARDED_BY(mutex_) = false;  // The client left, or a write failed.
   bool stalled_ ABSL_GUARDED_BY(mutex_) = false;
   bool snapshot_due_ ABSL_GUARDED_BY(mutex_) = false;
 };

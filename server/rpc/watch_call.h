@@ -32,8 +32,7 @@ class WatchCall;
 class WatchMethod {
  public:
   using Writer = grpc::ServerAsyncWriter<grpc::ByteBuffer>;
-  using Accept =
-      std::function<void(grpc::ServerContext*, grpc::ByteBuffer*, Writer*, void* tag)>;
+  using Accept = std::function<void(grpc::ServerContext*, grpc::ByteBuffer*, Writer*, void* tag)>;
 
   WatchMethod(Node& node, grpc::ServerCompletionQueue& queue, Accept accept)
       : node_(node), queue_(queue), accept_(std::move(accept)) {}

@@ -50,8 +50,7 @@ std::optional<BadArgument> CheckPaths(const google::protobuf::FieldMask& mask, W
 std::optional<BadArgument> CheckInterval(const pb::WatchRequest& request, absl::Duration& out) {
   if (!request.has_bookmark_interval()) return std::nullopt;
   const auto& given = request.bookmark_interval();
-  const absl::Duration interval =
-      absl::Seconds(given.seconds()) + absl::Nanoseconds(given.nanos());
+  const absl::Duration interval = absl::Seconds(given.seconds()) + absl::Nanoseconds(given.nanos());
   if (interval < kShortestBookmarkInterval) {
     return BadArgument{"bookmark_interval",
                        absl::StrCat(absl::FormatDuration(interval), " is shorter than 100ms")};
@@ -67,8 +66,7 @@ std::optional<BadArgument> CheckArguments(const pb::WatchRequest& request, Watch
                                           options.interface_filter)) {
     return bad;
   }
-  if (auto bad =
-          AddrFilter::Compile(request.addr_filter(), "addr_filter", options.addr_filter)) {
+  if (auto bad = AddrFilter::Compile(request.addr_filter(), "addr_filter", options.addr_filter)) {
     return bad;
   }
   if (auto bad = CheckPaths(request.read_mask(), options)) return bad;
@@ -110,12 +108,12 @@ std::optional<grpc::Status> CheckResume(const ResumePoint& resume, const std::st
     options.resync_reason = pb::RESYNC_REASON_REVISION_AHEAD;
   }
   if (!resume.required) return std::nullopt;
-  return Error(grpc::StatusCode::OUT_OF_RANGE,
-               "resume_from: the changes after this revision are not known here",
-               {.reason = reason,
-                .metadata = {{"field", "resume_from"},
-                             {"epoch", epoch},
-                             {"revision", absl::StrCat(revision)}}});
+  return Error(
+      grpc::StatusCode::OUT_OF_RANGE,
+      "resume_from: the changes after this revision are not known here",
+      {.reason = reason,
+       .metadata = {
+           {"field", "resume_from"}, {"epoch", epoch}, {"revision", absl::StrCat(revision)}}});
 }
 
 }  // namespace linkvane::server

@@ -167,7 +167,6 @@ std::string WireKey(const AddrKey& key) {
   return text;
 }
 
-
 // Whether two runs of volatile attributes are equal but for the lifetimes.
 bool SameVolatile(netlink::Bytes a, netlink::Bytes b) {
   netlink::AttributeReader reader_a(a);

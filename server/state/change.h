@@ -23,8 +23,8 @@ struct Change {
   bool is_loss() const { return before == nullptr && after == nullptr; }
   const std::string& key() const { return after != nullptr ? after->key : before->key; }
 
-  // The top-level fields that differ, without unknown_attributes, which may run by themselves. Computed
-  // when first asked for; any thread.
+  // The top-level fields that differ, without unknown_attributes, which may run by themselves.
+  // Computed when first asked for; any thread.
   const FieldSet& changed_fields() const {
     std::call_once(diffed_, [this] {
       if (before == nullptr || after == nullptr) return;

@@ -3,11 +3,11 @@
 //
 // The fence. A dump begins when all events so far have been applied, and is merged when all events
 // that came meanwhile have been. Every row remembers when it was last touched (by an event, by a
-// removal that followed from one, or by a merge), on a clock that only counts touches. A row touched
-// after the dump's fence keeps what it has, and a removed one stays away, since the dump may have
-// read it before the change; every other row takes what the dump said, and goes if the dump did not
-// name it. So the table never goes back in time. Where a kept row and the dump differ, or where an
-// interrupted dump did not name a row, Finish() says so and the caller looks again.
+// removal that followed from one, or by a merge), on a clock that only counts touches. A row
+// touched after the dump's fence keeps what it has, and a removed one stays away, since the dump
+// may have read it before the change; every other row takes what the dump said, and goes if the
+// dump did not name it. So the table never goes back in time. Where a kept row and the dump differ,
+// or where an interrupted dump did not name a row, Finish() says so and the caller looks again.
 //
 // Rows that did not change cost a comparison and nothing else: what a dump says is compared when it
 // arrives, and only differences are kept until the merge.
@@ -37,7 +37,8 @@ namespace linkvane::server {
 
 enum class Comparison : uint8_t {
   kSame,
-  kOnlyVolatile,  // Only values that run by themselves differ: the row is refreshed, no change told.
+  kOnlyVolatile,  // Only values that run by themselves differ: the row is refreshed, no change
+                  // told.
   kDiffers
 };
 
@@ -75,8 +76,8 @@ class FencedTable {
   using Slots = absl::btree_map<Key, Slot>;
   using DumpId = uint64_t;
 
-  // For `removal_grace` after an event removed a row, no dump brings it back: for tables whose kernel
-  // side announces a removal before it takes place.
+  // For `removal_grace` after an event removed a row, no dump brings it back: for tables whose
+  // kernel side announces a removal before it takes place.
   FencedTable(Traits& traits, absl::Duration removal_grace)
       : traits_(traits), removal_grace_(removal_grace) {}
 
@@ -123,8 +124,8 @@ class FencedTable {
 
   // Merges the dump: call it when every event that came meanwhile has been applied. `in_scope` says
   // for which rows the dump's silence means absence. The caller bumps no fence of its own.
-  MergeOutcome<Key> Finish(DumpId id, bool interrupted, absl::FunctionRef<bool(const Key&)> in_scope,
-                           absl::Time now) {
+  MergeOutcome<Key> Finish(DumpId id, bool interrupted,
+                           absl::FunctionRef<bool(const Key&)> in_scope, absl::Time now) {
     auto node = running_.extract(id);
     Dump& dump = node.mapped();
     MergeOutcome<Key> outcome;

@@ -145,8 +145,8 @@ bool InterfaceFilter::Match(const InterfaceRow& row) const {
   if (!NoneOrIn(indexes_, link.index)) return false;
   if (!names_.empty() && !names_.Match(row.name())) {
     bool found = false;
-    netlink::ForEachAltName(
-        link, [&](std::string_view name) { found = found || names_.Match(name); });
+    netlink::ForEachAltName(link,
+                            [&](std::string_view name) { found = found || names_.Match(name); });
     if (!found) return false;
   }
   if (!kinds_.empty() && !(link.kind.has_value() && NoneOrIn(kinds_, *link.kind))) return false;

@@ -47,6 +47,13 @@ class InterfaceFilter {
                                             std::string_view path, InterfaceFilter& out);
   bool Match(const InterfaceRow& row) const;
 
+  // What the kernel can be asked for less of: one master, or one kind.
+  const std::optional<std::string>& master() const { return master_; }
+  std::optional<std::string_view> only_kind() const {
+    if (kinds_.size() != 1) return std::nullopt;
+    return kinds_.front();
+  }
+
  private:
   std::vector<int32_t> indexes_;
   NamePatterns names_;
@@ -63,8 +70,8 @@ class AddrFilter {
                                             std::string_view path, AddrFilter& out);
   bool Match(const AddrRow& row) const;
 
-  // What the kernel can be asked for less of: the family (0 for any), and the interface if it is just
-  // one.
+  // What the kernel can be asked for less of: the family (0 for any), and the interface if it is
+  // just one.
   uint8_t family() const { return family_; }
   std::optional<int32_t> only_interface() const {
     if (interface_indexes_.size() != 1) return std::nullopt;

@@ -71,8 +71,8 @@ std::string InterfaceKey(int32_t index);
 // Compares what the kernel says with what it said.
 Comparison CompareLink(const InterfaceRow& row, const LinkStatement& statement);
 
-// Whether, after a loss of events, `statement` tells of another interface than the row with the same
-// index: the kind differs, a carrier counter fell, or both name and link-layer address differ.
+// Whether, after a loss of events, `statement` tells of another interface than the row with the
+// same index: the kind differs, a carrier counter fell, or both name and link-layer address differ.
 bool IsOtherIncarnation(const InterfaceRow& row, const LinkStatement& statement);
 
 // Appends the field `stats` of an Interface, so that it can follow the row's own bytes.

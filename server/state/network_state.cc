@@ -20,8 +20,8 @@ bool Contains(TableId table, const AddrKey& key) {
 
 }  // namespace
 
-// Links and addresses are unlinked before their removal is announced, so a dump that begins after the
-// event cannot show them any more: no grace is needed.
+// Links and addresses are unlinked before their removal is announced, so a dump that begins after
+// the event cannot show them any more: no grace is needed.
 NetworkState::NetworkState(std::string epoch, ChangeSink& sink)
     : epoch_(std::move(epoch)),
       sink_(sink),
@@ -154,8 +154,8 @@ SnapshotPtr NetworkState::Addrs() {
     };
     const AddrKey* previous = nullptr;
     for (const auto& [key, slot] : addrs_.slots()) {
-      if (previous != nullptr && (previous->interface_index != key.interface_index ||
-                                  previous->family != key.family)) {
+      if (previous != nullptr &&
+          (previous->interface_index != key.interface_index || previous->family != key.family)) {
         flush();
       }
       previous = &key;
@@ -198,21 +198,18 @@ InterfaceRowPtr NetworkState::PutInterface(int32_t index, const InterfaceRowPtr*
   }
 
   // An event tells of another interface only by the removal that precedes it, unless that was lost.
-  const bool other =
-      old != nullptr && (merging_ || lossy_) && IsOtherIncarnation(**old, statement);
+  const bool other = old != nullptr && (merging_ || lossy_) && IsOtherIncarnation(**old, statement);
   if (other) {
     for (const AddrKey& key : AddrKeysOf(index)) {
       const AddrRowPtr row = *addrs_.Find(key);
       if (row->hidden()) continue;
       Tell(row, nullptr);
-      addrs_.Replace(key,
-                     MakeAddrRow(row->message.statement(), std::nullopt, {}, row.get()));
+      addrs_.Replace(key, MakeAddrRow(row->message.statement(), std::nullopt, {}, row.get()));
     }
     InterfaceRemoved(index, *old);
   }
   const bool known = old != nullptr && !other;
-  InterfaceRowPtr row =
-      MakeInterfaceRow(statement, names, Next(known ? (*old)->uid : NewUid()));
+  InterfaceRowPtr row = MakeInterfaceRow(statement, names, Next(known ? (*old)->uid : NewUid()));
   if (known) {
     Relate(index, (*old)->link, /*add=*/false);
     IndexNames(index, **old, /*add=*/false);
@@ -248,9 +245,8 @@ AddrRowPtr NetworkState::PutAddr(const AddrKey& key, const AddrRowPtr* old,
   const bool other = old != nullptr && IsOtherIncarnation(**old, statement);
   if (other && was_visible) Tell(*old, nullptr);
   const bool known = old != nullptr && !other;
-  AddrRowPtr row =
-      MakeAddrRow(statement, std::move(name), Next(known ? (*old)->uid : NewUid()),
-                  known ? old->get() : nullptr);
+  AddrRowPtr row = MakeAddrRow(statement, std::move(name), Next(known ? (*old)->uid : NewUid()),
+                               known ? old->get() : nullptr);
   if (!row->hidden()) Tell(known && was_visible ? *old : nullptr, row);
   return row;
 }
@@ -349,8 +345,7 @@ void NetworkState::SettleNames() {
       const AddrRowPtr before = *addrs_.Find(key);
       if (before->interface_name == name) continue;
       AddrRowPtr after = MakeAddrRow(before->message.statement(), name,
-                                     Next(before->hidden() ? NewUid() : before->uid),
-                                     before.get());
+                                     Next(before->hidden() ? NewUid() : before->uid), before.get());
       addrs_.Replace(key, after);
       Tell(before->hidden() ? nullptr : before, after);
     }

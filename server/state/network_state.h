@@ -1,12 +1,12 @@
 // The tables of interfaces and addresses, their revision, and the changes they go through.
 //
-// Knows messages but no sockets, and has no lock: the Observer, which owns it, calls it with its own
-// lock held. What one call changes is one step to readers.
+// Knows messages but no sockets, and has no lock: the Observer, which owns it, calls it with its
+// own lock held. What one call changes is one step to readers.
 //
-// Rows show names that belong to other rows (a master's, a lower device's, an address' interface), so
-// a rename changes every row that shows the name, and an address whose interface is not known stays
-// hidden until the interface comes. Changes are told in causal order: an interface is added before its
-// addresses and removed after them.
+// Rows show names that belong to other rows (a master's, a lower device's, an address' interface),
+// so a rename changes every row that shows the name, and an address whose interface is not known
+// stays hidden until the interface comes. Changes are told in causal order: an interface is added
+// before its addresses and removed after them.
 #ifndef LINKVANE_SERVER_STATE_NETWORK_STATE_H_
 #define LINKVANE_SERVER_STATE_NETWORK_STATE_H_
 
@@ -68,8 +68,8 @@ class NetworkState {
   void NoteLoss(absl::Time now);
   void Repaired() { lossy_ = false; }
 
-  // A dump: begins at the fence, says what it reads, and ends in a merge (or is abandoned). The caller
-  // has applied all events that had come before Begin, and before Finish.
+  // A dump: begins at the fence, says what it reads, and ends in a merge (or is abandoned). The
+  // caller has applied all events that had come before Begin, and before Finish.
   RunningDump BeginDump(TableId table);
   // A question about one interface, or the addresses on one. Several may run at a time.
   RunningDump BeginQuestion(TableId table, std::optional<int32_t> interface_index);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "absl/container/flat_hash_set.h"
 #include "netlink/addr.h"
 #include "netlink/error.h"
 #include "netlink/link.h"
@@ -87,14 +88,16 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
   }
   const ReadTime read = ReadTime::Now();
   netlink::Request request = DumpRequest(table);
-  const absl::StatusOr<netlink::DumpOutcome> outcome = (*connection)->Dump(
-      request,
-      [&](std::span<const netlink::Message> messages) {
-        if (stats != nullptr) stats->Add(messages);
-        MutexLock lock(mutex_);
-        state_.DumpSays(dump, messages, read);
-      },
-      deadline);
+  const absl::StatusOr<netlink::DumpOutcome> outcome =
+      (*connection)
+          ->Dump(
+              request,
+              [&](std::span<const netlink::Message> messages) {
+                if (stats != nullptr) stats->Add(messages);
+                MutexLock lock(mutex_);
+                state_.DumpSays(dump, messages, read);
+              },
+              deadline);
   Merge merge;
   {
     MutexLock lock(mutex_);
@@ -148,18 +151,17 @@ std::pair<RunningDump, Observer::Before> Observer::BeginQuestion(TableId table,
   return {state_.BeginQuestion(table, index), before};
 }
 
-absl::StatusOr<DumpReport> Observer::Ask(netlink::Request& request, RunningDump dump,
-                                         Before before, std::shared_ptr<StatsBlock> stats,
-                                         bool one_answer, std::optional<int32_t>* answered,
-                                         absl::Time deadline) {
+absl::StatusOr<DumpReport> Observer::Ask(netlink::Request& request, RunningDump dump, Before before,
+                                         std::shared_ptr<StatsBlock> stats, bool one_answer,
+                                         std::vector<int32_t>* answered, absl::Time deadline) {
   const ReadTime read = ReadTime::Now();
   const auto take = [&](std::span<const netlink::Message> messages) {
     if (stats != nullptr) stats->Add(messages);
-    netlink::LinkView link;
-    netlink::DecodeTally tally;
-    if (answered != nullptr && !messages.empty() &&
-        netlink::DecodeLink(messages.front().payload, link, tally)) {
-      *answered = link.index;
+    for (const netlink::Message& message : messages) {
+      netlink::LinkView link;
+      netlink::DecodeTally tally;
+      if (answered == nullptr) break;
+      if (netlink::DecodeLink(message.payload, link, tally)) answered->push_back(link.index);
     }
     MutexLock lock(mutex_);
     state_.DumpSays(dump, messages, read);
@@ -220,16 +222,41 @@ absl::StatusOr<Observer::LinkAnswer> Observer::AskLink(std::string_view name, bo
                                                        absl::Time deadline) {
   auto stats = with_stats ? std::make_shared<StatsBlock>() : nullptr;
   netlink::Request request = netlink::LinkGetRequest(name);
-  std::optional<int32_t> index;
+  std::vector<int32_t> answered;
   const auto [dump, before] = BeginQuestion(TableId::kLinks, std::nullopt);
   absl::StatusOr<DumpReport> report =
-      Ask(request, dump, before, stats, /*one_answer=*/true, &index, deadline);
+      Ask(request, dump, before, stats, /*one_answer=*/true, &answered, deadline);
   if (!report.ok()) return report.status();
   MutexLock lock(mutex_);
-  LinkAnswer answer{index.has_value() ? state_.FindInterface(*index) : nullptr, state_.revision(),
-                    *std::move(report)};
+  LinkAnswer answer{answered.empty() ? nullptr : state_.FindInterface(answered.front()),
+                    state_.revision(), *std::move(report)};
   if (answer.row == nullptr) return netlink::KernelError("get link", ENODEV);
   return answer;
+}
+
+absl::StatusOr<bool> Observer::AskLinks(const netlink::LinkDumpFilter& filter,
+                                        absl::Time deadline) {
+  netlink::Request request = netlink::LinkDumpRequest(filter);
+  std::vector<int32_t> answered;
+  const auto [dump, before] = BeginQuestion(TableId::kLinks, std::nullopt);
+  const absl::StatusOr<DumpReport> report =
+      Ask(request, dump, before, nullptr, /*one_answer=*/false, &answered, deadline);
+  if (!report.ok()) return report.status();
+  if (report->conflict) return false;
+
+  const absl::flat_hash_set<int32_t> named(answered.begin(), answered.end());
+  std::vector<int32_t> unnamed;
+  Read([&](NetworkState& state) {
+    for (const RowPtr& row : state.Interfaces()->rows) {
+      const netlink::LinkView& link = static_cast<const InterfaceRow&>(*row).link;
+      const bool among = (!filter.master.has_value() || link.master == filter.master) &&
+                         (!filter.kind.has_value() || link.kind == filter.kind);
+      if (among && !named.contains(link.index)) unnamed.push_back(link.index);
+    }
+  });
+  if (unnamed.size() > kMostAsked) return false;
+  AskForUnnamed(TableId::kLinks, unnamed, deadline);
+  return true;
 }
 
 absl::StatusOr<DumpReport> Observer::AskAddrs(TableId table, int32_t interface_index,

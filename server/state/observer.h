@@ -1,12 +1,12 @@
 // The one writer of the state: reads the kernel's events and dumps, and puts both into the tables.
 //
-// "One writer" is a lock, not a thread. A thread of the Observer's own waits for events; whoever needs
-// a dump runs it on their own thread (DumpTable, AskLink, AskAddrs), without the lock while the kernel
-// answers, so that events are drained and others read meanwhile. Every dump is fenced: see
-// FencedTable.
+// "One writer" is a lock, not a thread. A thread of the Observer's own waits for events; whoever
+// needs a dump runs it on their own thread (DumpTable, AskLink, AskAddrs), without the lock while
+// the kernel answers, so that events are drained and others read meanwhile. Every dump is fenced:
+// see FencedTable.
 //
-// Locks: one, `mutex_`, for the state and the event socket. Nothing else is locked or called while it is
-// held, except the ChangeSink.
+// Locks: one, `mutex_`, for the state and the event socket. Nothing else is locked or called while
+// it is held, except the ChangeSink.
 #ifndef LINKVANE_SERVER_STATE_OBSERVER_H_
 #define LINKVANE_SERVER_STATE_OBSERVER_H_
 
@@ -77,8 +77,8 @@ class Observer {
   // Ends the thread. Dumps have to have ended.
   void Stop();
 
-  // Dumps a table and merges it. At most one call at a time for one table. Asks for the rows that an
-  // interrupted dump did not name.
+  // Dumps a table and merges it. At most one call at a time for one table. Asks for the rows that
+  // an interrupted dump did not name.
   absl::StatusOr<DumpReport> DumpTable(TableId table, bool with_stats, absl::Time deadline)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -92,6 +92,12 @@ class Observer {
   absl::StatusOr<LinkAnswer> AskLink(int32_t index, bool with_stats, absl::Time deadline)
       ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<LinkAnswer> AskLink(std::string_view name, bool with_stats, absl::Time deadline)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Asks for the links of one master or one kind (the kernel filters), and merges them. A link that
+  // the table has among them but the answer does not name may have changed or gone: it is asked
+  // for. False if there are so many of these that a dump of all is cheaper.
+  absl::StatusOr<bool> AskLinks(const netlink::LinkDumpFilter& filter, absl::Time deadline)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Asks for the addresses of one family on one interface (the kernel filters), and merges them.
@@ -133,9 +139,10 @@ class Observer {
   }
   void Publish(Before before) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // `answered`, if not null, gets the indexes of the links that the answer names.
   absl::StatusOr<DumpReport> Ask(netlink::Request& request, RunningDump dump, Before before,
                                  std::shared_ptr<StatsBlock> stats, bool one_answer,
-                                 std::optional<int32_t>* answered, absl::Time deadline)
+                                 std::vector<int32_t>* answered, absl::Time deadline)
       ABSL_LOCKS_EXCLUDED(mutex_);
   std::pair<RunningDump, Before> BeginQuestion(TableId table, std::optional<int32_t> index)
       ABSL_LOCKS_EXCLUDED(mutex_);

@@ -32,9 +32,9 @@ void ReadMask::AddKeys() {
     }
     return;
   }
-  for (const int number : {Addr::kUidFieldNumber, Addr::kInterfaceIndexFieldNumber,
-                           Addr::kFamilyFieldNumber, Addr::kAddressFieldNumber,
-                           Addr::kPrefixLengthFieldNumber, Addr::kPeerAddressFieldNumber}) {
+  for (const int number :
+       {Addr::kUidFieldNumber, Addr::kInterfaceIndexFieldNumber, Addr::kFamilyFieldNumber,
+        Addr::kAddressFieldNumber, Addr::kPrefixLengthFieldNumber, Addr::kPeerAddressFieldNumber}) {
     root_.fields[static_cast<uint32_t>(number)].whole = true;
   }
 }

@@ -134,12 +134,12 @@ void Refresher::RefreshAll(std::vector<TableId> tables, absl::Time deadline, Don
   const TableId table = tables.back();
   tables.pop_back();
   if (tables.empty()) return Refresh(table, false, deadline, std::move(done));
-  Refresh(table, false, deadline,
-          [this, tables = std::move(tables), deadline, done = std::move(done)](
-              const Result& result) {
-            if (!result.status.ok()) return done(result);
-            RefreshAll(tables, deadline, done);
-          });
+  Refresh(
+      table, false, deadline,
+      [this, tables = std::move(tables), deadline, done = std::move(done)](const Result& result) {
+        if (!result.status.ok()) return done(result);
+        RefreshAll(tables, deadline, done);
+      });
 }
 
 void Refresher::WhenKnown(absl::Time deadline, Done done) {
@@ -235,8 +235,8 @@ void Refresher::Maintain() {
         Refresh(table, false, absl::InfiniteFuture(), ignore);
       }
       MutexLock lock(mutex_);
-      repair_pause_ = observer_.synced() ? kFirstRepairPause
-                                         : std::min(repair_pause_ * 2, kLongestRepairPause);
+      repair_pause_ =
+          observer_.synced() ? kFirstRepairPause : std::min(repair_pause_ * 2, kLongestRepairPause);
       next_repair_ = observer_.synced() ? absl::InfinitePast() : absl::Now() + repair_pause_;
     }
   }

@@ -1,12 +1,13 @@
 // Decides when the kernel is asked, and lets all who wait share the answer.
 //
 // A dump that starts after a request came is fresh enough for it. So a table has at most one dump
-// running and one generation of callers waiting for the next: a thousand callers cost the kernel what
-// one costs. The dump runs on the thread of whoever came first; the others' callbacks run there too.
+// running and one generation of callers waiting for the next: a thousand callers cost the kernel
+// what one costs. The dump runs on the thread of whoever came first; the others' callbacks run
+// there too.
 //
 // A thread of its own looks after what nobody asks for: the repair after a loss of events, another
-// look after an interrupted or contradicted dump, and the audits, in which every table is dumped again
-// since some changes make no event.
+// look after an interrupted or contradicted dump, and the audits, in which every table is dumped
+// again since some changes make no event.
 #ifndef LINKVANE_SERVER_STATE_REFRESHER_H_
 #define LINKVANE_SERVER_STATE_REFRESHER_H_
 

@@ -33,10 +33,9 @@ class StatsBlock {
     }
   }
 
-  // To be called once, before the first Find(). Of a link that was said twice, the later word counts.
-  void Sort() {
-    std::ranges::stable_sort(entries_, {}, &Entry::index);
-  }
+  // To be called once, before the first Find(). Of a link that was said twice, the later word
+  // counts.
+  void Sort() { std::ranges::stable_sort(entries_, {}, &Entry::index); }
 
   // The encoded field `stats` of an Interface; "" for a link that was not in the dump.
   std::string_view Find(int32_t index) const {

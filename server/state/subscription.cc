@@ -108,8 +108,8 @@ void Subscription::AddStep(const Change& change) {
     event.type = pb::EVENT_TYPE_MODIFIED;
     event.row = change.after;
     event.previous = change.before;
-    event.changed = MaskOf(*event.row).Visible(change.changed_fields(), change.before->wire,
-                                               change.after->wire);
+    event.changed = MaskOf(*event.row)
+                        .Visible(change.changed_fields(), change.before->wire, change.after->wire);
     if (event.changed.none()) return;
   } else if (after_visible) {
     event.type = pb::EVENT_TYPE_ADDED;
@@ -176,7 +176,7 @@ bool Subscription::Next(std::string& out) {
   switch (phase_) {
     case Phase::kCreated:
       AppendBytesField(pb::WatchResponse::kCreatedFieldNumber, created_, out);
-      phase_ = resync_reason_ != 0     ? Phase::kResync
+      phase_ = resync_reason_ != 0      ? Phase::kResync
                : options_.skip_snapshot ? Phase::kSynced
                                         : Phase::kSnapshot;
       return true;
@@ -207,8 +207,8 @@ bool Subscription::Next(std::string& out) {
 }
 
 bool Subscription::NextSnapshot(std::string& out) {
-  const bool expired = (options_.interfaces && interfaces_->expired) ||
-                       (options_.addrs && addrs_->expired);
+  const bool expired =
+      (options_.interfaces && interfaces_->expired) || (options_.addrs && addrs_->expired);
   if (expired) {
     interfaces_ = nullptr;
     addrs_ = nullptr;
@@ -283,9 +283,8 @@ void Subscription::AppendCheckpoint(uint64_t number, std::string& out) const {
 }
 
 std::string Subscription::EncodeResource(const Row& row) const {
-  const uint32_t number = row.kind == ResourceKind::kInterface
-                              ? pb::Resource::kInterfaceFieldNumber
-                              : pb::Resource::kAddrFieldNumber;
+  const uint32_t number = row.kind == ResourceKind::kInterface ? pb::Resource::kInterfaceFieldNumber
+                                                               : pb::Resource::kAddrFieldNumber;
   std::string resource;
   const ReadMask& mask = MaskOf(row);
   if (mask.everything()) {

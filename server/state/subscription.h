@@ -1,10 +1,10 @@
 // What one watcher still has to be told.
 //
-// While the reader keeps up, every change is kept and told as a step of its own. One that falls behind
-// gets the rest as dirty keys: for each object, what the watcher knows and what is true now. So the
-// memory is bounded by the number of objects, a slow reader costs nobody else anything, and the final
-// state is never lost. A batch of dirty keys is complete up to one revision: removals first (addresses
-// before interfaces), then the rest (interfaces first).
+// While the reader keeps up, every change is kept and told as a step of its own. One that falls
+// behind gets the rest as dirty keys: for each object, what the watcher knows and what is true now.
+// So the memory is bounded by the number of objects, a slow reader costs nobody else anything, and
+// the final state is never lost. A batch of dirty keys is complete up to one revision: removals
+// first (addresses before interfaces), then the rest (interfaces first).
 //
 // Any thread. Locks: the state's before the subscription's own, which is the last.
 #ifndef LINKVANE_SERVER_STATE_SUBSCRIPTION_H_

@@ -1,5 +1,5 @@
-// Protobuf's wire format, as far as it is needed to put encoded rows together, to cut them to a mask
-// and to compare them field by field, without decoding them.
+// Protobuf's wire format, as far as it is needed to put encoded rows together, to cut them to a
+// mask and to compare them field by field, without decoding them.
 #ifndef LINKVANE_SERVER_STATE_WIRE_H_
 #define LINKVANE_SERVER_STATE_WIRE_H_
 
@@ -17,9 +17,9 @@ using FieldSet = std::bitset<256>;
 // One field of an encoded message.
 struct WireField {
   uint32_t number = 0;
-  uint32_t type = 0;          // 0 varint, 1 fixed64, 2 length-delimited, 5 fixed32.
-  std::string_view whole;     // Tag and value.
-  std::string_view value;     // Of a length-delimited field: its content.
+  uint32_t type = 0;       // 0 varint, 1 fixed64, 2 length-delimited, 5 fixed32.
+  std::string_view whole;  // Tag and value.
+  std::string_view value;  // Of a length-delimited field: its content.
 };
 
 // Steps through an encoded message. What we encoded ourselves is well-formed; at anything else it

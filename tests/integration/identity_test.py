@@ -1,17 +1,18 @@
 """What is still the same object, and what is another one."""
 
 import harness
+from fields import VOLATILE_FIELDS
 from protos import ADDED, ADDR, FRESH, MODIFIED, REMOVED
 from replica import object_of
 
 
 def summary(events):
-    """(type, name or address, changed fields) of each event."""
+    """(type, name or address, changed fields but the volatile ones) of each event."""
     lines = []
     for event in events:
         message = object_of(event.resource)
         name = message.address if hasattr(message, "address") else message.name
-        lines.append((event.type, name, frozenset(event.changed.paths)))
+        lines.append((event.type, name, frozenset(event.changed.paths) - VOLATILE_FIELDS))
     return lines
 
 
@@ -81,6 +82,18 @@ class IdentityTest(harness.IntegrationTest):
         self.assertEqual(client.get(name="new0").uid, uid)
         self.assertEqual({addr.address: addr.uid for addr in client.addrs()}, addrs)
         self.assertEqual(events[0].resource.interface.name, "new0")
+
+    def test_a_change_leaves_the_time_when_an_address_was_made(self):
+        namespace, client, watcher = self.watched(
+            "link add name some0 type bridge", "addr add fd00::1/64 nodad dev some0",
+            "addr add 10.0.0.1/24 dev some0 valid_lft 5000 preferred_lft 4000")
+        made = {addr.uid: addr.created_at for addr in client.addrs()}
+        for number in range(5):
+            events = self.events_of(
+                watcher, namespace, client, f"link set dev some{number} name some{number + 1}",
+                f"addr change fd00::1/64 dev some{number + 1} valid_lft {4000 + number} preferred_lft 9")
+            self.assertIn("fd00::1", [name for _, name, _ in summary(events)])
+            self.assertEqual({addr.uid: addr.created_at for addr in client.addrs()}, made)
 
     def test_an_index_used_again_is_another_interface(self):
         namespace, client, watcher = self.watched(

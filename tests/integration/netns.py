@@ -33,6 +33,10 @@ def raw_of(text):
     return text.encode("utf-8", "surrogateescape")
 
 
+def _line(command):
+    return (command if isinstance(command, bytes) else command.encode()) + b"\n"
+
+
 class Namespace:
     """A network namespace. `ip -j` is read as bytes: a name or an alias need not be UTF-8."""
 
@@ -50,15 +54,20 @@ class Namespace:
             words = words[0].split()
         return run(["ip", "-n", self.name, *words])
 
-    def batch(self, lines, force=False):
-        """Many `ip` commands in one process. With `force`, those that the kernel refuses are
-        passed over; the answer is how many there were."""
-        script = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
-        done = subprocess.run(["ip", "-n", self.name, *(["-force"] if force else []), "-batch", "-"],
-                              input=script, capture_output=True, check=False)
-        if done.returncode != 0 and not force:
-            raise CommandFailed(f"ip -batch: {done.stderr.decode(errors='replace')}")
-        return done.stderr.count(b"Command failed")
+    def batch(self, lines):
+        """Many `ip` commands in one process."""
+        script = b"".join(_line(line) for line in lines)
+        run(["ip", "-n", self.name, "-batch", "-"], stdin=script)
+
+    def batch_as_far_as_possible(self, lines):
+        """The same; commands that ip or the kernel refuses are passed over."""
+        while lines:
+            # For some mistakes ip ends, also with -force. A line of output after each command tells
+            # how far it came.
+            script = b"".join(_line(line) + b"link show dev lo\n" for line in lines)
+            done = subprocess.run(["ip", "-n", self.name, "-force", "-brief", "-batch", "-"],
+                                  input=script, capture_output=True, check=False)
+            lines = lines[done.stdout.count(b"\n") + 1:]
 
     def start_batch(self, lines):
         """Starts `ip -force -batch` and returns the process, which reads its commands by itself."""

@@ -29,6 +29,7 @@ class Replica:
         self.gaps = []
         self.resyncs = []
         self.created = None
+        self.largest_response = 0  # in bytes
         self._may_sync = resumed is not None  # a resumed stream need not have a snapshot
         self._keys = {key_of(message): uid for uid, message in self.objects.items()}
         types = set(request.types) or {INTERFACE, ADDR}
@@ -53,6 +54,7 @@ class Replica:
         self._demand((content == "created") == (not self.contents),
                      f"{content} as response {len(self.contents) + 1}")
         self.contents.append(content)
+        self.largest_response = max(self.largest_response, response.ByteSize())
         getattr(self, "_apply_" + content)(getattr(response, content), response)
         if response.HasField("checkpoint"):
             self._take_checkpoint(content, response.checkpoint)

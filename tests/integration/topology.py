@@ -35,7 +35,7 @@ class Topology:
             lines += self._new_link()
         for name in self.names:
             lines += self._settings(name)
-        self._namespace.batch(lines, force=True)
+        self._namespace.batch_as_far_as_possible(lines)
 
     def change(self, changes):
         """Makes random changes to what is there."""
@@ -45,7 +45,7 @@ class Topology:
             change = self._random.choices(
                 (self._settings, self._up_or_down, self._rename, self._remove), (4, 2, 2, 1))[0]
             lines += change(name)
-        self._namespace.batch(lines, force=True)
+        self._namespace.batch_as_far_as_possible(lines)
 
     def _new_name(self):
         self._count += 1
@@ -101,7 +101,7 @@ class Topology:
                 (0.3, lambda: link + b" mtu %d" % random.randrange(1280, 1500)),
                 (0.3, lambda: link + b" alias " + random.choice(self._aliases)),
                 (0.1, lambda: link + b" alias ''"),
-                (0.3, lambda: link + b" group %d" % random.choice((0, 7, 2**31))),
+                (0.3, lambda: link + b" group %d" % random.choice((0, 7, 2**31 - 1))),
                 (0.2, lambda: link + b" txqueuelen %d" % random.randrange(3000)),
                 (0.2, lambda: link + b" address 02:%02x:00:00:00:%02x" % (
                     random.randrange(256), random.randrange(256))),

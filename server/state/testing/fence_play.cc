@@ -23,9 +23,21 @@ std::string FencePlay::Run() {
     actions_.clear();
     CollectDumperActions();
     CollectKernelActions();
-    const Action action = actions_[choices_.Choose(actions_.size())];
+    if (actions_.empty()) {  // All that could follow is redundant.
+      redundant_ = true;
+      return "";
+    }
+    Action action = actions_[choices_.Choose(actions_.size())];
+    if (action.step == Step::kRead || action.step == Step::kReadAndSay) {
+      action.row = dumpers_[action.who].got.size();
+    }
     story_.push_back(action);
     Act(action);
+    if (action.step != Step::kSay) {
+      table_is_new_ = action.step == Step::kReadEvents || action.step == Step::kReadEventsAndSay ||
+                      action.step == Step::kBegin || action.step == Step::kFinish;
+    }
+    last_who_ = action.step == Step::kSay || action.step == Step::kReadEventsAndSay ? action.who : 0;
   }
   return wrong_.empty() ? wrong_ : absl::StrCat(wrong_, Story());
 }
@@ -46,54 +58,84 @@ bool FencePlay::Ended() {
 
 void FencePlay::CollectKernelActions() {
   if (!bounds_.before_begin && story_.empty()) return;
-  if (kernel_.owes_event()) actions_.push_back({Step::kSendOwedEvent});
+  if (kernel_.owes_event()) Offer({Step::kSendOwedEvent});
   if (kernel_.owes_removal()) {
     // Not for ever: that is within the grace.
     if (dumpers_.front().begun >= 3 && !dumpers_.front().running) actions_.clear();
-    actions_.push_back({Step::kRemoveLeaving});
+    Offer({Step::kRemoveLeaving});
   } else if (bounds_.grace > absl::ZeroDuration() && !second_passed_) {
-    actions_.push_back({Step::kSecondPasses});
+    Offer({Step::kSecondPasses});
   }
-  if (bounds_.overruns && !overrun_done_) actions_.push_back({Step::kOverrun});
+  if (bounds_.overruns && !overrun_done_) Offer({Step::kOverrun});
   if (changes_left_ == 0) return;
   for (const Op op : bounds_.ops) {
-    for (size_t object = 0; object < ModelKernel::kObjects; ++object) {
+    for (size_t object = 0; object < bounds_.objects; ++object) {
       if (!kernel_.Can(object, op)) continue;
-      actions_.push_back({Step::kChange, object, op});
-      if (op == Op::kLate) actions_.push_back({Step::kChange, object, op, /*removes=*/true});
+      Offer({Step::kChange, object, op});
+      if (op == Op::kLate) Offer({Step::kChange, object, op, /*removes=*/true});
     }
   }
 }
 
 void FencePlay::CollectDumperActions() {
-  const bool alone = dumpers_.size() == 1;
   for (size_t i = 0; i < dumpers_.size(); ++i) {
     const Dumper& dumper = dumpers_[i];
     if (!dumper.running) {
-      if (!dumper.agenda.empty()) actions_.push_back({Step::kBegin, i});
+      if (!dumper.agenda.empty()) Offer({Step::kBegin, i});
       continue;
     }
-    const size_t objects = dumper.job.objects.size();
-    const bool all_read = dumper.got.size() == objects;
+    const bool all_read = dumper.got.size() == dumper.job.objects.size();
     const bool all_said = dumper.said == dumper.got.size();
-    if (!all_read && all_said) actions_.push_back({Step::kReadAndSay, i});
-    // What is read now and said later is said after the table has changed: else it would be the same
-    // as to say it at once.
-    if (!all_read && !(alone && Quiet())) actions_.push_back({Step::kRead, i});
+    if (!all_read) {
+      if (all_said) Offer({Step::kReadAndSay, i});
+      if (!Quiet()) Offer({Step::kRead, i});
+    }
     if (!all_said) {
-      if (kernel_.has_news()) actions_.push_back({Step::kReadEventsAndSay, i});
-      if (!alone || all_read) actions_.push_back({Step::kSay, i});
+      Offer({Step::kSay, i});
+      if (kernel_.has_news()) Offer({Step::kReadEventsAndSay, i});
+    } else if (all_read) {
+      Offer({Step::kFinish, i});
+      if (bounds_.fails && !failed_) Offer({Step::kFail, i});
     }
-    if (all_read && all_said) {
-      actions_.push_back({Step::kFinish, i});
-      if (bounds_.fails && !failed_) actions_.push_back({Step::kFail, i});
-    }
+  }
+  if (kernel_.overrun()) Offer({Step::kReadEvents});
+}
+
+// Two neighbouring steps that do not see each other lead to the same whichever is first; only one
+// order is played: what a dump says as early as possible, then changes (those of the first object
+// first), then what ends or begins, reads last.
+bool FencePlay::IsRedundant(const Action& next) const {
+  const auto reads = [](Step step) { return step == Step::kRead || step == Step::kReadAndSay; };
+  if (next.step == Step::kSay) return !table_is_new_ || next.who < last_who_;
+  if (story_.empty()) return false;
+  const Action& last = story_.back();
+  switch (next.step) {
+    case Step::kChange:
+      if (next.op == Op::kLate || next.op == Op::kRemoveEarly) return false;
+      if (last.step == Step::kChange && last.op != Op::kLate && last.op != Op::kRemoveEarly) {
+        return last.who > next.who;
+      }
+      return reads(last.step) && dumpers_[last.who].job.objects[last.row] != next.who &&
+             !bounds_.interrupts;
+    case Step::kRead:
+    case Step::kReadAndSay:
+      return reads(last.step) && last.who > next.who;
+    case Step::kReadEventsAndSay:
+      return last.step == Step::kRead &&
+             (last.who != next.who || dumpers_[next.who].said != last.row);
+    case Step::kBegin:
+    case Step::kFinish:
+    case Step::kFail:
+    case Step::kReadEvents:
+      return last.step == Step::kRead;
+    default:
+      return false;
   }
 }
 
 bool FencePlay::Quiet() const {
-  return changes_left_ == 0 && !kernel_.has_news() && !kernel_.owes_event() &&
-         !kernel_.owes_removal() && (!bounds_.overruns || overrun_done_);
+  return dumpers_.size() == 1 && changes_left_ == 0 && !kernel_.has_news() &&
+         !kernel_.owes_event() && !kernel_.owes_removal() && (!bounds_.overruns || overrun_done_);
 }
 
 void FencePlay::Act(const Action& action) {
@@ -119,6 +161,8 @@ void FencePlay::Act(const Action& action) {
     case Step::kReadAndSay:
       Read(dumpers_[action.who]);
       return Say(dumpers_[action.who]);
+    case Step::kReadEvents:
+      return ReadEvents();
     case Step::kReadEventsAndSay:
       ReadEvents();
       return Say(dumpers_[action.who]);
@@ -215,8 +259,9 @@ std::string FencePlay::Story() const {
                                            "remove what was announced", "overrun",
                                            "a second passes",           "begin",
                                            "read",                      "read and say",
-                                           "say",                       "read events and say",
-                                           "finish",                    "fail"};
+                                           "say",                       "read events",
+                                           "read events and say",       "finish",
+                                           "fail"};
   static constexpr const char* kOps[] = {"add",  "modify",       "remove",
                                          "late", "remove early", "silent"};
   std::string story;

@@ -31,6 +31,7 @@ namespace linkvane::server {
 struct FenceBounds {
   // Changes that the kernel makes at most, in each order and of each of these kinds.
   int changes = 0;
+  size_t objects = ModelKernel::kObjects;  // That change.
   std::vector<Op> ops;
   // What each object can be at the start: what the table has, what the kernel has.
   std::vector<std::pair<ObjectState, ObjectState>> starts = {{kAbsent, kAbsent}, {1, 1}};
@@ -53,6 +54,8 @@ class FencePlay {
 
   // Plays to the end; empty, or what went wrong and after which steps.
   std::string Run();
+  // Whether another way is the same but for the order of steps that do not see each other.
+  bool redundant() const { return redundant_; }
 
  private:
   enum class Step : uint8_t {
@@ -65,6 +68,7 @@ class FencePlay {
     kRead,
     kReadAndSay,
     kSay,
+    kReadEvents,
     kReadEventsAndSay,
     kFinish,
     kFail
@@ -74,6 +78,7 @@ class FencePlay {
     size_t who = 0;  // An object, or a dumper.
     Op op = Op::kAdd;
     bool removes = false;
+    size_t row = 0;  // Of a read: which of the dump's.
   };
   struct Traits {
     using Key = size_t;
@@ -114,6 +119,10 @@ class FencePlay {
   };
   static constexpr ObjectState kLeftOut = -1;
 
+  void Offer(const Action& action) {
+    if (!IsRedundant(action)) actions_.push_back(action);
+  }
+  bool IsRedundant(const Action& next) const;
   void CollectKernelActions();
   void CollectDumperActions();
   void Act(const Action& action);
@@ -165,6 +174,9 @@ class FencePlay {
   bool failed_ = false;
   bool second_passed_ = false;
   bool in_interrupted_merge_ = false;
+  bool table_is_new_ = false;  // The last step, but for rows said since, changed the table.
+  size_t last_who_ = 0;        // Whose row was said last.
+  bool redundant_ = false;
 };
 
 }  // namespace linkvane::server
