@@ -183,7 +183,6 @@ absl::Status Connection::Send(Request& request, absl::Time deadline) {
     error = socket_->Send(bytes);
   } while (error == EINTR);
   if (error == 0) return absl::OkStatus();
-  if (error == EBUSY && !SkipRest()) healthy_ = false;
   return Failure(request, error);
 }
 

@@ -13,6 +13,9 @@ namespace {
 constexpr size_t kMaxHardwareAddress = 32;
 // The longest name that IFLA_IFNAME takes; longer ones are alternative names.
 constexpr size_t kMaxName = 15;
+constexpr size_t kMaxAltName = 127;
+// No kind is longer (MODULE_NAME_LEN in linux/module.h, less its NUL).
+constexpr size_t kMaxKind = 55;
 
 // A link-layer address. Where a message with many virtual functions is broken, entries of their
 // list stray among the link's own attributes, under the numbers of these; they are longer.
@@ -161,7 +164,8 @@ Request LinkDumpRequest(const LinkDumpFilter& filter) {
   if (filter.master.has_value()) {
     request.Number(IFLA_MASTER, static_cast<uint32_t>(*filter.master));
   }
-  if (filter.kind.has_value()) {
+  // Names come from callers of any kind, and must fit whatever they are.
+  if (filter.kind.has_value() && filter.kind->size() <= kMaxKind) {
     const size_t info = request.BeginNested(IFLA_LINKINFO);
     request.Text(IFLA_INFO_KIND, *filter.kind);
     request.EndNested(info);
@@ -174,7 +178,9 @@ Request LinkGetRequest(int32_t index) { return MaskedRequest(0, index); }
 Request LinkGetRequest(std::string_view name) {
   Request request = MaskedRequest(0, 0);
   // Either finds both kinds of names, but Linux before 5.5 knows only the first.
-  request.Text(name.size() <= kMaxName ? IFLA_IFNAME : IFLA_ALT_IFNAME, name);
+  // What is too long for both is cut to a length that the kernel refuses.
+  request.Text(name.size() <= kMaxName ? IFLA_IFNAME : IFLA_ALT_IFNAME,
+               name.substr(0, kMaxAltName + 1));
   return request;
 }
 

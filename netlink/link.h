@@ -96,7 +96,9 @@ LinkStats LoadLinkStats(Bytes stats64);
 // same state.
 size_t AppendNormalLink(Bytes payload, std::vector<std::byte>& out);
 
-// Which links a dump asks for; the kernel filters (Linux 4.20 and newer with strict checks).
+// Which links a dump asks for; the kernel filters (Linux 4.20 and newer with strict checks). It
+// does so where it can: for a kind that it does not know (yet), and for master 0, the answer is all
+// links. So callers look at what they get.
 struct LinkDumpFilter {
   std::optional<int32_t> master;
   std::optional<std::string_view> kind;
@@ -107,7 +109,7 @@ struct LinkDumpFilter {
 // counters (IFLA_STATS64) are in every answer.
 Request LinkDumpRequest(const LinkDumpFilter& filter = {});
 Request LinkGetRequest(int32_t index);
-// By name or alternative name, 1 to 127 bytes.
+// By name or alternative name, 1 to 127 bytes; the kernel refuses others (INVALID_ARGUMENT).
 Request LinkGetRequest(std::string_view name);
 
 // What iproute2 calls an ARPHRD_ number ("ether"); empty if it has no name.

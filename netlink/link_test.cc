@@ -112,7 +112,8 @@ TEST(DecodeLinkTest, AlternativeNamesComeInOrder) {
   const LinkView view = Decode(payload);
   ForEachAltName(view, [&](std::string_view name) { names.emplace_back(name); });
   EXPECT_THAT(names, ElementsAre("b", "a"));
-  ForEachAltName(LinkView(), [](std::string_view) { ADD_FAILURE(); });
+  const LinkView none;
+  ForEachAltName(none, [](std::string_view) { ADD_FAILURE(); });
 }
 
 TEST(DecodeLinkTest, TellsMessagesAboutLinksFromOthers) {
@@ -156,6 +157,10 @@ TEST(LinkStatsTest, NeedsNoAlignment) {
 }
 
 FakeAttributes Link(uint32_t mtu, uint64_t bytes, uint32_t event, const char* unknown) {
+  const FakeAttributes inet6 = FakeAttributes()
+                                   .Number<uint32_t>(IFLA_INET6_FLAGS, 0x80000000)
+                                   .Number<uint64_t>(IFLA_INET6_STATS, bytes)
+                                   .Number<uint64_t>(IFLA_INET6_ICMP6STATS, bytes);
   const std::vector<uint64_t> stats64(25, bytes);
   const std::vector<uint32_t> stats(24, static_cast<uint32_t>(bytes));
   return FakeAttributes()
@@ -169,7 +174,8 @@ FakeAttributes Link(uint32_t mtu, uint64_t bytes, uint32_t event, const char* un
       .Number<int32_t>(IFLA_NEW_IFINDEX, static_cast<int32_t>(event))
       .Add(IFLA_LINKINFO,
            FakeAttributes().Text(IFLA_INFO_KIND, "veth").Text(IFLA_INFO_DATA, unknown))
-      .Text(IFLA_AF_SPEC, unknown);
+      .Text(IFLA_XDP, unknown)
+      .Add(IFLA_AF_SPEC, FakeAttributes().Add(AF_INET6, inet6));
 }
 
 TEST(NormalLinkTest, IsEqualWhereOnlyCountersAndWhatBelongsToAnEventDiffer) {
@@ -222,7 +228,8 @@ TEST(NormalLinkTest, IsAPayloadAgainWithAllThatIsKept) {
                  [&](std::span<const uint16_t> parents, const Attribute& attribute) {
                    unknown.emplace_back(parents.size(), attribute.type);
                  });
-  EXPECT_THAT(unknown, ElementsAre(std::pair(1, IFLA_INFO_DATA), std::pair(0, IFLA_AF_SPEC)));
+  EXPECT_THAT(unknown, ElementsAre(std::pair(1, IFLA_INFO_DATA), std::pair(0, IFLA_XDP),
+                                   std::pair(2, IFLA_INET6_FLAGS)));
 
   std::vector<std::byte> again;
   AppendNormalLink(normal, again);
@@ -263,6 +270,13 @@ TEST(LinkRequestTest, NamesGoIntoTheAttributeThatIsLongEnough) {
   EXPECT_EQ(AttributesOf(LinkGetRequest(std::string(15, 'x')))[1].first, IFLA_IFNAME);
   EXPECT_EQ(AttributesOf(LinkGetRequest(std::string(16, 'x')))[1].first, IFLA_ALT_IFNAME);
   EXPECT_EQ(AttributesOf(LinkGetRequest(std::string(127, 'x')))[1].second.size(), 128);
+}
+
+TEST(LinkRequestTest, NamesOfAnyLengthFit) {
+  const std::string name(100000, 'x');
+  EXPECT_EQ(AttributesOf(LinkGetRequest(name))[1].second.size(), 129);
+  EXPECT_EQ(AttributesOf(LinkDumpRequest({.kind = name})).size(), 1) << "no link is of that kind";
+  EXPECT_EQ(AttributesOf(LinkDumpRequest({.kind = name.substr(0, 55)})).size(), 2);
 }
 
 TEST(HardwareTypeNameTest, IsWhatIproute2Prints) {

@@ -260,7 +260,7 @@ TEST_P(NamespaceTest, AllAttributesOfLinksOutsideOurRulesAreFound) {
                    [&](std::span<const uint16_t> parents, const Attribute& attribute) {
                      if (parents.empty()) unknown.insert(attribute.type);
                    });
-    EXPECT_TRUE(unknown.contains(IFLA_AF_SPEC)) << index;
+    EXPECT_TRUE(unknown.contains(IFLA_MAP)) << index;
     EXPECT_FALSE(unknown.contains(IFLA_STATS)) << index;
     EXPECT_FALSE(unknown.contains(IFLA_MTU)) << index;
   }

@@ -147,8 +147,13 @@ int Run(const Options& options) {
 
   absl::StatusOr<std::unique_ptr<Listener>> listener = Listen(options, max_connections);
   if (!listener.ok()) {
-    LogError(std::string(listener.status().message()));
-    return absl::IsInvalidArgument(listener.status()) ? kExitUsage : kExitError;
+    const std::string why(listener.status().message());
+    if (absl::IsInvalidArgument(listener.status())) {
+      std::fprintf(stderr, "linkvaned: --listen: %s\n", why.c_str());
+      return kExitUsage;
+    }
+    LogError(why);
+    return kExitError;
   }
   std::vector<std::string> addresses;
   for (const auto& socket : (*listener)->sockets()) addresses.push_back(socket->address());

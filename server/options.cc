@@ -134,7 +134,7 @@ absl::Status ReadArguments(const std::vector<std::string>& arguments, std::strin
     } else if (flag != nullptr || name == "flagfile") {
       return absl::InvalidArgumentError(absl::StrCat(ToAbsl(where), "--", name, " needs a value"));
     }
-    const absl::Status status =
+    absl::Status status =
         name == "flagfile" ? ReadFlagfile(value, depth, help, version) : Set(name, value, where);
     if (!status.ok()) return status;
   }

@@ -126,7 +126,7 @@ grpc::Status TooManyListings() {
 }
 
 void ReplyFirstPage(Node& node, UnaryCall& call, const PageArguments& arguments,
-                    std::shared_ptr<Listing> listing) {
+                    const std::shared_ptr<Listing>& listing) {
   for (const RowPtr& row : listing->rows) listing->bytes += row->wire.size() + 8;
   if (listing->stats != nullptr) listing->bytes += listing->stats->bytes();
   std::string out = PageBuffer(*listing, arguments);
@@ -217,7 +217,7 @@ void ReplyInterfaces(Node& node, UnaryCall& call, const List<InterfaceFilter>& l
     listing->revision = state.revision();
   });
   TakeRows<InterfaceRow>(snapshot, list.filter, listing->rows);
-  ReplyFirstPage(node, call, list.page, std::move(listing));
+  ReplyFirstPage(node, call, list.page, listing);
 }
 
 void ReplyAddrs(Node& node, UnaryCall& call, const List<AddrFilter>& list,
@@ -232,7 +232,7 @@ void ReplyAddrs(Node& node, UnaryCall& call, const List<AddrFilter>& list,
     listing->revision = state.revision();
   });
   TakeRows<AddrRow>(snapshot, list.filter, listing->rows);
-  ReplyFirstPage(node, call, list.page, std::move(listing));
+  ReplyFirstPage(node, call, list.page, listing);
 }
 
 std::vector<TableId> TablesOf(const List<AddrFilter>& list) {

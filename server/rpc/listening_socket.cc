@@ -99,6 +99,9 @@ class SocketOpener {
       group = found->gr_gid;
     }
 
+    // The last directory of the path is made if it is missing; what is wrong with it otherwise shows
+    // at the next step.
+    mkdir(path.substr(0, path.rfind('/')).c_str(), 0755);
     absl::StatusOr<int> lock = TakeLock(path);
     if (!lock.ok()) return lock.status();
     std::unique_ptr<ListeningSocket> socket(new ListeningSocket);

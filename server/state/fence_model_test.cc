@@ -1,5 +1,5 @@
-// Plays every interleaving of dumps, events and changes within the stated bounds: two objects, up to
-// four changes. See testing/fence_play.h for what is checked.
+// Plays every interleaving of dumps, events and changes within the stated bounds: two objects, up
+// to four changes. See testing/fence_play.h for what is checked.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -32,16 +32,18 @@ void PlayAll(const FenceBounds& bounds) {
   ::testing::Test::RecordProperty("interleavings", std::to_string(interleavings));
 }
 
-TEST(FenceModelTest, DumpAndEvents) {
-  PlayAll({.changes = 4, .ops = {kAdd, kModify, kRemove}});
-}
+TEST(FenceModelTest, DumpAndEvents) { PlayAll({.changes = 4, .ops = {kAdd, kModify, kRemove}}); }
 
 TEST(FenceModelTest, DumpAndEventsWhereStatesComeBack) {
   PlayAll({.changes = 4, .ops = {kAdd, kModify, kRemove}, .recurring = true});
 }
 
 TEST(FenceModelTest, DumpFindsWhatNoEventTold) {
-  PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .starts = kUnannounced});
+  PlayAll({.changes = 3, .ops = {kAdd, kModify, kRemove}, .starts = kUnannounced});
+}
+
+TEST(FenceModelTest, ChangesWithoutAnEvent) {
+  PlayAll({.changes = 3, .ops = {kAdd, kModify, kRemove, kSilent}});
 }
 
 TEST(FenceModelTest, EventsThatFollowTheirChangeLate) {
@@ -49,19 +51,39 @@ TEST(FenceModelTest, EventsThatFollowTheirChangeLate) {
 }
 
 TEST(FenceModelTest, InterruptedDumpsThatLeaveOutRows) {
-  PlayAll({.changes = 3,
-           .ops = {kAdd, kModify, kRemove},
-           .starts = kUnannounced,
-           .interrupts = true});
+  PlayAll({.changes = 3, .ops = {kAdd, kModify, kRemove}, .interrupts = true});
+}
+
+TEST(FenceModelTest, InterruptedDumpsThatFindWhatNoEventTold) {
+  PlayAll(
+      {.changes = 2, .ops = {kAdd, kModify, kRemove}, .starts = kUnannounced, .interrupts = true});
 }
 
 TEST(FenceModelTest, Overrun) {
-  PlayAll({.changes = 3, .ops = {kAdd, kModify, kRemove}, .overruns = true, .before_begin = true});
+  PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .overruns = true, .before_begin = true});
+}
+
+TEST(FenceModelTest, OverrunAmongManyChangesOfOneObject) {
+  PlayAll({.changes = 4,
+           .objects = 1,
+           .ops = {kAdd, kModify, kRemove},
+           .dumps = {{0}},
+           .overruns = true,
+           .before_begin = true});
 }
 
 TEST(FenceModelTest, RemovalsAnnouncedBeforeTheyTakePlace) {
-  PlayAll({.changes = 3,
+  PlayAll({.changes = 2,
            .ops = {kAdd, kModify, kRemoveEarly},
+           .before_begin = true,
+           .grace = absl::Seconds(1)});
+}
+
+TEST(FenceModelTest, RemovalsAnnouncedBeforeTheyTakePlaceAmongManyChangesOfOneObject) {
+  PlayAll({.changes = 3,
+           .objects = 1,
+           .ops = {kAdd, kModify, kRemoveEarly},
+           .dumps = {{0}},
            .before_begin = true,
            .grace = absl::Seconds(1)});
 }
@@ -70,12 +92,37 @@ TEST(FenceModelTest, DumpAndQuestionAtTheSameTime) {
   PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .question = 0});
 }
 
+TEST(FenceModelTest, DumpAndQuestionAmongManyChangesOfOneObject) {
+  PlayAll(
+      {.changes = 3, .objects = 1, .ops = {kAdd, kModify, kRemove}, .dumps = {{0}}, .question = 0});
+}
+
+TEST(FenceModelTest, DumpAndQuestionAmongChangesWithoutAnEvent) {
+  PlayAll({.changes = 3,
+           .objects = 1,
+           .ops = {kModify, kRemove, kSilent},
+           .starts = {{1, 1}},
+           .dumps = {{0}},
+           .question = 0,
+           .recurring = true});
+}
+
 TEST(FenceModelTest, TwoDumpsOfDifferentRowsAtTheSameTime) {
   PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .dumps = {{0}, {1}}});
 }
 
 TEST(FenceModelTest, DumpsThatFail) {
-  PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .question = 1, .fails = true});
+  PlayAll({.changes = 3, .ops = {kAdd, kModify, kRemove}, .fails = true});
+}
+
+TEST(FenceModelTest, DumpAndQuestionOfWhichOneFails) {
+  PlayAll({.changes = 2,
+           .objects = 1,
+           .ops = {kAdd, kModify, kRemove},
+           .starts = {{1, 1}},
+           .dumps = {{0}},
+           .question = 0,
+           .fails = true});
 }
 
 }  // namespace

@@ -23,12 +23,15 @@
 #ifndef LINKVANE_SERVER_STATE_FENCED_TABLE_H_
 #define LINKVANE_SERVER_STATE_FENCED_TABLE_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
@@ -76,8 +79,8 @@ class FencedTable {
   using Slots = absl::btree_map<Key, Slot>;
   using DumpId = uint64_t;
 
-  // For `removal_grace` after an event removed a row, no dump brings it back: for tables whose
-  // kernel side announces a removal before it takes place.
+  // No dump that began within `removal_grace` after an event removed a row brings it back: for
+  // tables whose kernel side announces a removal before it takes place.
   FencedTable(Traits& traits, absl::Duration removal_grace)
       : traits_(traits), removal_grace_(removal_grace) {}
 
@@ -99,9 +102,9 @@ class FencedTable {
 
   // Puts the fence: call it when every event so far has been applied. At most one whole dump of the
   // same rows at a time.
-  DumpId Begin(bool whole) {
+  DumpId Begin(bool whole, absl::Time now) {
     const DumpId id = ++last_dump_;
-    running_.emplace(id, Dump{.fence = touch_clock_, .whole = whole});
+    running_.emplace(id, Dump{.fence = touch_clock_, .begun = now, .whole = whole});
     return id;
   }
 
@@ -109,7 +112,7 @@ class FencedTable {
   void DumpSays(DumpId id, const Key& key, const Statement& statement) {
     Dump& dump = running_.at(id);
     const auto it = slots_.find(key);
-    if (!dump.whole) dump.named.insert(key);
+    if (!dump.whole) dump.named[key] = it == slots_.end() ? 0 : it->second.version;
     if (it != slots_.end()) {
       Slot& slot = it->second;
       if (dump.whole) {
@@ -144,7 +147,7 @@ class FencedTable {
           outcome.conflict = outcome.conflict || comparison == Comparison::kDiffers;
           continue;
         }
-      } else if (StaysAway(key, dump.fence, now)) {
+      } else if (StaysAway(key, dump)) {
         outcome.conflict = true;
         continue;
       }
@@ -154,11 +157,13 @@ class FencedTable {
     // What it did not name, and what changed since it named it.
     std::vector<Key> removals;
     for (auto& [key, slot] : slots_) {
-      const bool named =
-          dump.whole ? slot.named_by == id || staged.contains(key) : dump.named.contains(key);
-      if (named) {
-        const bool was_same = dump.whole && slot.named_by == id && !staged.contains(key);
-        if (was_same && slot.touched > dump.fence && slot.version != slot.named_version) {
+      const bool differed = staged.contains(key);
+      const uint64_t* same_version = NamedVersion(id, dump, key, slot);
+      if (differed || same_version != nullptr) {
+        if (!differed && slot.version == *same_version) {
+          // Another dump that runs may have read it earlier.
+          if (!running_.empty()) slot.touched = ++touch_clock_;
+        } else if (!differed && slot.touched > dump.fence) {
           outcome.conflict = true;
         }
         if (dump.whole && !interrupted && slot.named_by == id && slot.order != slot.place) {
@@ -209,9 +214,12 @@ class FencedTable {
     Slot& slot = slots_.at(key);
     slot.row = std::move(row);
     // The dump's word for the old row holds for the new one, which says the same.
-    const bool same = slot.named_version == slot.version;
-    slot.version = ++version_clock_;
-    if (same) slot.named_version = slot.version;
+    const uint64_t old_version = std::exchange(slot.version, ++version_clock_);
+    if (slot.named_version == old_version) slot.named_version = slot.version;
+    for (auto& [id, dump] : running_) {
+      const auto it = dump.named.find(key);
+      if (it != dump.named.end() && it->second == old_version) it->second = slot.version;
+    }
   }
 
   const Slots& slots() const { return slots_; }
@@ -227,17 +235,26 @@ class FencedTable {
  private:
   struct Dump {
     uint64_t fence = 0;
+    absl::Time begun;
     bool whole = false;
     bool conflict = false;
     uint64_t places = 0;
     std::vector<std::pair<Key, Kept>> staged;  // Differed when it was said.
-    absl::flat_hash_set<Key> named;            // Of a dump that is not whole.
+    absl::flat_hash_map<Key, uint64_t> named;  // Of a dump that is not whole: with versions.
   };
   struct Tombstone {
     uint64_t touched = 0;
     absl::Time time;
     bool by_event = false;
   };
+
+  // The version of the row that the dump named; null if it did not name it, or not before it came.
+  static const uint64_t* NamedVersion(DumpId id, const Dump& dump, const Key& key,
+                                      const Slot& slot) {
+    if (dump.whole) return slot.named_by == id ? &slot.named_version : nullptr;
+    const auto it = dump.named.find(key);
+    return it == dump.named.end() ? nullptr : &it->second;
+  }
 
   std::pair<Slot&, Comparison> PutIfDifferent(const Key& key, const Statement& statement) {
     const auto it = slots_.find(key);
@@ -280,27 +297,28 @@ class FencedTable {
     }
   }
 
-  bool StaysAway(const Key& key, uint64_t fence, absl::Time now) const {
+  bool StaysAway(const Key& key, const Dump& dump) const {
     const auto it = tombstones_.find(key);
-    if (it == tombstones_.end()) return false;
-    return it->second.touched > fence ||
-           (it->second.by_event && now - it->second.time < removal_grace_);
+    return it != tombstones_.end() && Outweighs(it->second, dump);
   }
 
-  // Drops the tombstones that no running dump began before.
+  bool Outweighs(const Tombstone& stone, const Dump& dump) const {
+    return stone.touched > dump.fence || InGrace(stone, dump.begun);
+  }
+  bool InGrace(const Tombstone& stone, absl::Time time) const {
+    return stone.by_event && time - stone.time < removal_grace_;
+  }
+
+  // Drops the tombstones that neither a running dump nor one that begins now needs.
   void Exhume(absl::Time now) {
-    const uint64_t oldest_fence = running_.empty() ? touch_clock_ : OldestFence();
     for (auto it = tombstones_.begin(); it != tombstones_.end();) {
       const Tombstone& stone = it->second;
-      const bool in_grace = stone.by_event && now - stone.time < removal_grace_;
-      it = stone.touched <= oldest_fence && !in_grace ? tombstones_.erase(it) : std::next(it);
+      const bool needed =
+          InGrace(stone, now) || std::ranges::any_of(running_, [&](const auto& dump) {
+            return Outweighs(stone, dump.second);
+          });
+      it = needed ? std::next(it) : tombstones_.erase(it);
     }
-  }
-
-  uint64_t OldestFence() const {
-    uint64_t oldest = touch_clock_;
-    for (const auto& [id, dump] : running_) oldest = std::min(oldest, dump.fence);
-    return oldest;
   }
 
   static constexpr uint64_t kBehindAllPlaces = uint64_t{1} << 48;

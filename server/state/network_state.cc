@@ -63,16 +63,17 @@ void NetworkState::NoteLoss(absl::Time now) {
   Tell(nullptr, nullptr);
 }
 
-RunningDump NetworkState::BeginDump(TableId table) {
+RunningDump NetworkState::BeginDump(TableId table, absl::Time now) {
   return {.table = table,
-          .id = table == TableId::kLinks ? interfaces_.Begin(/*whole=*/true)
-                                         : addrs_.Begin(/*whole=*/true)};
+          .id = table == TableId::kLinks ? interfaces_.Begin(/*whole=*/true, now)
+                                         : addrs_.Begin(/*whole=*/true, now)};
 }
 
-RunningDump NetworkState::BeginQuestion(TableId table, std::optional<int32_t> interface_index) {
+RunningDump NetworkState::BeginQuestion(TableId table, std::optional<int32_t> interface_index,
+                                        absl::Time now) {
   return {.table = table,
-          .id = table == TableId::kLinks ? interfaces_.Begin(/*whole=*/false)
-                                         : addrs_.Begin(/*whole=*/false),
+          .id = table == TableId::kLinks ? interfaces_.Begin(/*whole=*/false, now)
+                                         : addrs_.Begin(/*whole=*/false, now),
           .interface_index = interface_index,
           .whole = false};
 }
@@ -173,18 +174,6 @@ InterfaceRowPtr NetworkState::FindInterface(int32_t index) const {
 InterfaceRowPtr NetworkState::FindInterface(std::string_view name) const {
   const auto it = by_name_.find(ToAbsl(name));
   return it == by_name_.end() ? nullptr : FindInterface(it->second);
-}
-
-std::vector<RowPtr> NetworkState::AddrsOf(int32_t interface_index) const {
-  std::vector<std::pair<uint64_t, RowPtr>> found;
-  for (const AddrKey& key : AddrKeysOf(interface_index)) {
-    const auto& slot = addrs_.slots().at(key);
-    if (!slot.row->hidden()) found.emplace_back(slot.order, slot.row);
-  }
-  std::ranges::stable_sort(found, {}, &std::pair<uint64_t, RowPtr>::first);
-  std::vector<RowPtr> rows;
-  for (auto& [order, row] : found) rows.push_back(std::move(row));
-  return rows;
 }
 
 InterfaceRowPtr NetworkState::PutInterface(int32_t index, const InterfaceRowPtr* old,

@@ -70,9 +70,9 @@ class NetworkState {
 
   // A dump: begins at the fence, says what it reads, and ends in a merge (or is abandoned). The
   // caller has applied all events that had come before Begin, and before Finish.
-  RunningDump BeginDump(TableId table);
+  RunningDump BeginDump(TableId table, absl::Time now);
   // A question about one interface, or the addresses on one. Several may run at a time.
-  RunningDump BeginQuestion(TableId table, std::optional<int32_t> interface_index);
+  RunningDump BeginQuestion(TableId table, std::optional<int32_t> interface_index, absl::Time now);
   void DumpSays(const RunningDump& dump, std::span<const netlink::Message> messages,
                 const ReadTime& read);
   Merge FinishDump(const RunningDump& dump, bool interrupted, absl::Time now);
@@ -89,8 +89,6 @@ class NetworkState {
   // Null if there is none. By name or alternative name.
   InterfaceRowPtr FindInterface(int32_t index) const;
   InterfaceRowPtr FindInterface(std::string_view name) const;
-  // The visible addresses on an interface, in order.
-  std::vector<RowPtr> AddrsOf(int32_t interface_index) const;
 
   size_t interface_count() const { return interfaces_.slots().size(); }
   size_t addr_count() const { return addrs_.slots().size(); }

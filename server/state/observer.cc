@@ -83,7 +83,7 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
     MutexLock lock(mutex_);
     before = BeforeLocked();
     DrainLocked();
-    dump = state_.BeginDump(table);
+    dump = state_.BeginDump(table, absl::Now());
     ++counts_.dumps;
   }
   const ReadTime read = ReadTime::Now();
@@ -148,7 +148,7 @@ std::pair<RunningDump, Observer::Before> Observer::BeginQuestion(TableId table,
   MutexLock lock(mutex_);
   const Before before = BeforeLocked();
   DrainLocked();
-  return {state_.BeginQuestion(table, index), before};
+  return {state_.BeginQuestion(table, index, absl::Now()), before};
 }
 
 absl::StatusOr<DumpReport> Observer::Ask(netlink::Request& request, RunningDump dump, Before before,

@@ -1,6 +1,7 @@
 #include "server/state/refresher.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace linkvane::server {
@@ -15,6 +16,11 @@ constexpr absl::Duration kLongestPause = absl::Seconds(2);
 constexpr int kMostLooks = 8;
 constexpr absl::Duration kFirstRepairPause = absl::Milliseconds(1);
 constexpr absl::Duration kLongestRepairPause = absl::Milliseconds(100);
+
+// What those hear who still wait, or come too late.
+Refresher::Result Stopping() {
+  return {.status = absl::CancelledError("the server is shutting down")};
+}
 
 }  // namespace
 
@@ -47,8 +53,7 @@ void Refresher::Stop() {
     }
     wake_.NotifyAll();
   }
-  const Result result{.status = absl::CancelledError("the server is shutting down")};
-  for (const Done& done : cancelled) done(result);
+  for (const Done& done : cancelled) done(Stopping());
   if (thread_.joinable()) thread_.join();
 }
 
@@ -59,21 +64,18 @@ void Refresher::Wake() {
 }
 
 void Refresher::Refresh(TableId table, bool with_stats, absl::Time deadline, Done done) {
-  bool stopping = false;
   bool runs = false;
   {
     MutexLock lock(mutex_);
     Table& entry = tables_[static_cast<size_t>(table)];
-    stopping = stopping_;
-    if (!stopping) {
+    if (!stopping_) {
       entry.waiting.push_back({with_stats, deadline, std::move(done)});
+      done = nullptr;
       runs = !entry.running;
       entry.running = true;
     }
   }
-  if (stopping) {
-    return done({.status = absl::CancelledError("the server is shutting down")});
-  }
+  if (done != nullptr) return done(Stopping());
   if (runs) RunGenerations(table);
 }
 
@@ -104,11 +106,11 @@ void Refresher::RunGenerations(TableId table) {
            !report.ok() || report->interrupted || report->conflict);
     }
     const bool synced = observer_.synced();
-    for (Waiter& waiter : generation) {
+    for (const Waiter& waiter : generation) {
       if (!report.ok() || synced) {
         waiter.done(result);
       } else {
-        Park({waiter.deadline, result, std::move(waiter.done)});
+        Park({waiter.deadline, result, waiter.done});
       }
     }
     if (synced) ReleaseParked();
@@ -159,18 +161,18 @@ void Refresher::WhenSynced(absl::Time deadline, Done done) {
   Park({deadline, {.status = absl::OkStatus(), .observed_at = absl::Now()}, std::move(done)});
 }
 
-void Refresher::Park(Parked parked) {
+void Refresher::Park(const Parked& parked) {
+  bool stopping = false;
   {
     MutexLock lock(mutex_);
-    if (!stopping_) {
-      parked_.push_back(std::move(parked));
+    stopping = stopping_;
+    if (!stopping) {
+      parked_.push_back(parked);
       woken_ = true;
       wake_.NotifyAll();
-    } else {
-      parked.result.status = absl::CancelledError("the server is shutting down");
     }
   }
-  if (parked.done) return parked.done(parked.result);
+  if (stopping) return parked.done(Stopping());
   // The repair may have ended before it was parked.
   if (observer_.synced()) ReleaseParked();
 }
@@ -218,10 +220,11 @@ void Refresher::Maintain() {
         table.next_look = absl::InfiniteFuture();
         due.push_back(static_cast<TableId>(i));
       }
-      const auto kept = std::ranges::partition(
-          parked_, [now](const Parked& parked) { return parked.deadline > now; });
-      std::ranges::move(kept, std::back_inserter(late));
-      parked_.erase(kept.begin(), kept.end());
+      const auto kept =
+          std::partition(parked_.begin(), parked_.end(),
+                         [now](const Parked& parked) { return parked.deadline > now; });
+      late.assign(std::make_move_iterator(kept), std::make_move_iterator(parked_.end()));
+      parked_.erase(kept, parked_.end());
       repair = !observer_.synced() && next_repair_ <= now;
     }
     for (const Parked& parked : late) {

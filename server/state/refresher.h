@@ -90,7 +90,7 @@ class Refresher {
   void RunGenerations(TableId table);
   // When to look at a table again after a dump.
   void Plan(Table& table, bool again) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Park(Parked parked) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Park(const Parked& parked) ABSL_LOCKS_EXCLUDED(mutex_);
   void ReleaseParked() ABSL_LOCKS_EXCLUDED(mutex_);
   void Maintain();
   absl::Time NextDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -29,10 +29,10 @@ class Subscriptions : public ChangeSink {
 
   // With the state's lock held, so that no change is missed or seen twice. False if there are too
   // many.
-  bool Add(Subscription* subscription, std::weak_ptr<Watcher> watcher) {
+  bool Add(Subscription* subscription, const std::weak_ptr<Watcher>& watcher) {
     MutexLock lock(mutex_);
     if (watchers_.size() >= most_) return false;
-    watchers_.emplace(subscription, std::move(watcher));
+    watchers_.emplace(subscription, watcher);
     return true;
   }
 

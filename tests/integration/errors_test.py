@@ -22,7 +22,7 @@ class ErrorsTest(harness.IntegrationTest):
                     for _ in answer:
                         pass
             except grpc.RpcError as error:
-                failure = harness.Failure(error)
+                failure = Failure(error)
             else:
                 self.fail("is accepted")
             self.assertIs(failure.code, INVALID, failure)

@@ -22,6 +22,7 @@ from netns import Namespace, remove_leftovers
 from protos import CACHED, FRESH, WatchRequest
 from rpc import Client, Failure
 from server import Linkvaned
+from replica import Replica
 from watcher import Watcher
 
 SCALE = float(os.environ.get("LINKVANE_TEST_SCALE") or

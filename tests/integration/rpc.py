@@ -16,6 +16,8 @@ _OPTIONS = (
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 200),
 )
+# For streams that nobody reads: a window that does not grow, so that the server soon cannot send.
+NARROW = ("grpc.http2.bdp_probe", 0)
 
 
 def _class_of(descriptor):

@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <iostream>
 #include <map>
 #include <set>
@@ -248,6 +249,9 @@ TEST_F(DumpTest, GetsALinkByIndexAndByEitherName) {
   EXPECT_EQ(get(LinkGetRequest("none")), -ENODEV);
   EXPECT_EQ(get(LinkGetRequest(std::string(121, 'x'))), -ENODEV);
   EXPECT_EQ(get(LinkGetRequest(99999)), -ENODEV);
+  EXPECT_EQ(get(LinkGetRequest(std::string(128, 'x'))), -ERANGE);
+  EXPECT_EQ(get(LinkGetRequest(std::string(9999, 'x'))), -ERANGE);
+  EXPECT_EQ(get(LinkGetRequest("")), -ENODEV);
   EXPECT_TRUE(connection->healthy());
 }
 

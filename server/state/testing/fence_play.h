@@ -1,13 +1,15 @@
-// One way in which dumps, events and changes of a ModelKernel can overtake each other, played against
-// a FencedTable as the Observer and the Refresher use it.
+// One way in which dumps, events and changes of a ModelKernel can overtake each other, played
+// against a FencedTable as the Observer and the Refresher use it.
 //
 // What is checked on the way: each object is seen in the order of its history (nothing older after
-// something newer, no removal that never was), an interrupted dump removes nothing, an uninterrupted
-// one leaves the table as new as when it began, and no tombstone outlives its use. At the end, once all
-// events are read and all dumps that were called for are done, the table is what the kernel is.
+// something newer, no removal that never was), an interrupted dump removes nothing, an
+// uninterrupted one leaves the table as new as when it began, and no tombstone outlives its use. At
+// the end, once all events are read and all dumps that were called for are done, the table is what
+// the kernel is.
 //
 // Left out, since it makes no difference: changes before the first dump (they are its start), and
-// reading events at other times than right before a row is said (nothing but that looks at the table).
+// reading events at other times than right before a row is said (nothing but that looks at the
+// table).
 #ifndef LINKVANE_SERVER_STATE_TESTING_FENCE_PLAY_H_
 #define LINKVANE_SERVER_STATE_TESTING_FENCE_PLAY_H_
 
@@ -39,18 +41,21 @@ struct FenceBounds {
   std::vector<std::vector<size_t>> dumps = {{0, 1}};
   // And a question about this object.
   std::optional<size_t> question;
-  bool recurring = false;      // States come back.
-  bool interrupts = false;     // The kernel flags interrupted dumps, and may leave out rows of them.
-  bool overruns = false;       // Once, at any time.
-  bool fails = false;          // A dump may fail at its end, once, and is asked for again.
-  bool before_begin = false;   // Changes also before the first dump.
-  absl::Duration grace;        // The table's.
+  bool recurring = false;     // States come back.
+  bool interrupts = false;    // The kernel flags interrupted dumps, and may leave out rows of them.
+  bool overruns = false;      // Once, at any time.
+  bool fails = false;         // A dump may fail at its end, once, and is asked for again.
+  bool before_begin = false;  // Changes also before the first dump.
+  absl::Duration grace;       // The table's.
 };
 
 class FencePlay {
  public:
   FencePlay(const FenceBounds& bounds, Choices& choices)
-      : bounds_(bounds), choices_(choices), kernel_(bounds.recurring), changes_left_(bounds.changes) {}
+      : bounds_(bounds),
+        choices_(choices),
+        kernel_(bounds.recurring),
+        changes_left_(bounds.changes) {}
 
   // Plays to the end; empty, or what went wrong and after which steps.
   std::string Run();
@@ -110,6 +115,7 @@ class FencePlay {
     bool running = false;
     uint64_t id = 0;
     std::vector<ObjectState> got;
+    std::vector<size_t> got_at;  // Positions in the objects' histories.
     size_t said = 0;
     bool interrupted = false;
     uint64_t comings_and_goings = 0;
@@ -132,6 +138,8 @@ class FencePlay {
   void Finish(Dumper& dumper);
   void ReadEvents();
   bool Ended();
+  // Whether every change makes an event.
+  bool AllTold() const;
   // Whether nothing can come any more that a table has not seen.
   bool Quiet() const;
 
@@ -163,6 +171,8 @@ class FencePlay {
   Traits traits_{this};
   FencedTable<Traits> table_{traits_, bounds_.grace};
   std::array<Witness, ModelKernel::kObjects> witnesses_;
+  // The newest that a merged dump has read of each object.
+  std::array<size_t, ModelKernel::kObjects> newest_read_{};
   std::vector<Dumper> dumpers_;
   std::vector<Action> actions_;
   std::vector<Action> story_;
