@@ -92,6 +92,14 @@ size_t AppendNormalAddr(Bytes payload, std::vector<std::byte>& out) {
   return compared;
 }
 
+bool IsNormalAddr(Bytes payload, Bytes normal, size_t compared) {
+  constexpr size_t kHeader = sizeof(ifaddrmsg);
+  return payload.size() >= kHeader && compared >= kHeader && normal.size() >= compared &&
+         std::memcmp(normal.data(), payload.data(), kHeader) == 0 &&
+         SelectedAre(payload.subspan(kHeader), kAddrRules, normal.first(compared).subspan(kHeader),
+                     normal.subspan(compared));
+}
+
 Request AddrDumpRequest(uint8_t family, int32_t index) {
   ifaddrmsg header{};
   header.ifa_family = family;

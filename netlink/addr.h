@@ -58,6 +58,9 @@ bool DecodeAddr(Bytes payload, AddrView& view, DecodeTally& tally);
 // As AppendNormalLink(). IFA_CACHEINFO is in the volatile part: its lifetimes run down.
 size_t AppendNormalAddr(Bytes payload, std::vector<std::byte>& out);
 
+// As IsNormalLink().
+bool IsNormalAddr(Bytes payload, Bytes normal, size_t compared);
+
 // All addresses of one family, AF_INET or AF_INET6 (a dump of AF_UNSPEC takes the RTNL lock); of
 // one interface if `index` is not 0 (the kernel filters).
 Request AddrDumpRequest(uint8_t family, int32_t index = 0);

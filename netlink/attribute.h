@@ -2,6 +2,9 @@
 #ifndef LINKVANE_NETLINK_ATTRIBUTE_H_
 #define LINKVANE_NETLINK_ATTRIBUTE_H_
 
+#include <linux/netlink.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,6 +40,24 @@ class AttributeReader {
   Bytes rest_;
   bool malformed_ = false;
 };
+
+inline bool AttributeReader::Next(Attribute& attribute) {
+  // Less than a header is padding, as long as it is less than the kernel's alignment.
+  if (rest_.size() < sizeof(nlattr)) return false;
+  nlattr header;
+  std::memcpy(&header, rest_.data(), sizeof(header));
+  if (header.nla_len < sizeof(header) || header.nla_len > rest_.size()) {
+    malformed_ = true;
+    rest_ = Bytes();
+    return false;
+  }
+  attribute.type = header.nla_type & NLA_TYPE_MASK;
+  attribute.whole = rest_.first(header.nla_len);
+  attribute.payload = attribute.whole.subspan(sizeof(header));
+  // The last attribute may lack its padding.
+  rest_ = rest_.subspan(std::min<size_t>(NLA_ALIGN(header.nla_len), rest_.size()));
+  return true;
+}
 
 // A number of exactly this size, in host byte order; unset where the payload's length differs.
 template <typename T>

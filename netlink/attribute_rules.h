@@ -123,11 +123,18 @@ void AppendSelected(Bytes attributes, const AttributeRules<View>& rules, Volatil
     out.insert(out.end(), bytes.begin(), bytes.end());
     out.resize((out.size() + 3) & ~size_t{3});
   };
+  // Wanted neighbours are copied in one go, with the padding between them, which the kernel zeroes.
+  Bytes run;
+  const auto append_run = [&] {
+    if (!run.empty()) append(run);
+    run = Bytes();
+  };
   AttributeReader reader(attributes);
   Attribute attribute;
   while (reader.Next(attribute)) {
     const AttributeRule<View>* rule = rules.Find(attribute.type);
     if (rule != nullptr && rule->nested != nullptr) {
+      append_run();
       const size_t start = out.size();
       append(attribute.whole.first(attribute.whole.size() - attribute.payload.size()));
       const size_t header_end = out.size();
@@ -139,10 +146,80 @@ void AppendSelected(Bytes attributes, const AttributeRules<View>& rules, Volatil
       // Only the padding of the last member can go beyond what 16 bits hold.
       const auto length = static_cast<uint16_t>(std::min<size_t>(out.size() - start, UINT16_MAX));
       std::memcpy(out.data() + start, &length, sizeof(length));
-    } else if ((rule == nullptr ? Volatility::kVolatile : rule->volatility) == wanted) {
-      append(attribute.whole);
+    } else if ((rule == nullptr ? Volatility::kVolatile : rule->volatility) != wanted) {
+      append_run();
+    } else if (run.empty()) {
+      run = attribute.whole;
+    } else {
+      run = Bytes(run.data(), attribute.whole.data() + attribute.whole.size());
     }
   }
+  append_run();
+}
+
+namespace internal {
+// What is still to be matched of a run of bytes.
+struct Unmatched {
+  Bytes rest;
+  void Skip(size_t size) { rest = rest.subspan(std::min((size + 3) & ~size_t{3}, rest.size())); }
+  bool Take(Bytes expected) {
+    const size_t size = expected.size();
+    if (rest.size() < size) return false;
+    // Most attributes are numbers of 32 bits, and a compiler compares 8 bytes without a call.
+    const bool same = size == 8 ? std::memcmp(rest.data(), expected.data(), 8) == 0
+                                : std::memcmp(rest.data(), expected.data(), size) == 0;
+    if (!same) return false;
+    Skip(size);
+    return true;
+  }
+};
+
+template <typename View>
+bool MatchSelected(Bytes attributes, const AttributeRules<View>& rules, Unmatched& steady,
+                   Unmatched& unsteady) {
+  AttributeReader reader(attributes);
+  Attribute attribute;
+  while (reader.Next(attribute)) {
+    const AttributeRule<View>* rule = rules.Find(attribute.type);
+    const Volatility volatility = rule == nullptr ? Volatility::kVolatile : rule->volatility;
+    if (rule != nullptr && rule->nested != nullptr) {
+      // Each part has a header of its own, if it has any member.
+      const size_t header = attribute.whole.size() - attribute.payload.size();
+      Unmatched inner[] = {steady, unsteady};
+      inner[0].Skip(header);
+      inner[1].Skip(header);
+      const size_t before[] = {inner[0].rest.size(), inner[1].rest.size()};
+      if (!MatchSelected(attribute.payload, *rule->nested, inner[0], inner[1])) return false;
+      Unmatched* const outer[] = {&steady, &unsteady};
+      for (size_t i = 0; i < 2; ++i) {
+        if (inner[i].rest.size() == before[i]) continue;
+        const size_t size = outer[i]->rest.size() - inner[i].rest.size();
+        const auto length = static_cast<uint16_t>(std::min<size_t>(size, UINT16_MAX));
+        if (std::memcmp(outer[i]->rest.data(), &length, sizeof(length)) != 0 ||
+            std::memcmp(outer[i]->rest.data() + sizeof(length),
+                        attribute.whole.data() + sizeof(length), header - sizeof(length)) != 0) {
+          return false;
+        }
+        *outer[i] = inner[i];
+      }
+    } else if (volatility != Volatility::kTransient) {
+      Unmatched& part = volatility == Volatility::kSteady ? steady : unsteady;
+      if (!part.Take(attribute.whole)) return false;
+    }
+  }
+  return true;
+}
+}  // namespace internal
+
+// Whether AppendSelected() would give just `steady` and `unsteady` for the steady and the volatile
+// ones. One walk that writes nothing: to find that nothing has changed, which is the usual case.
+template <typename View>
+bool SelectedAre(Bytes attributes, const AttributeRules<View>& rules, Bytes steady,
+                 Bytes unsteady) {
+  internal::Unmatched first{steady};
+  internal::Unmatched second{unsteady};
+  return internal::MatchSelected(attributes, rules, first, second) && first.rest.empty() &&
+         second.rest.empty();
 }
 
 namespace internal {

@@ -159,6 +159,15 @@ size_t AppendNormalLink(Bytes payload, std::vector<std::byte>& out) {
   return compared;
 }
 
+bool IsNormalLink(Bytes payload, Bytes normal, size_t compared) {
+  std::optional<ifinfomsg> header = LoadStruct<ifinfomsg>(payload);
+  if (!header.has_value() || compared < sizeof(*header) || normal.size() < compared) return false;
+  header->ifi_change = 0;
+  return std::memcmp(normal.data(), &*header, sizeof(*header)) == 0 &&
+         SelectedAre(payload.subspan(sizeof(*header)), kLinkRules,
+                     normal.first(compared).subspan(sizeof(*header)), normal.subspan(compared));
+}
+
 Request LinkDumpRequest(const LinkDumpFilter& filter) {
   Request request = MaskedRequest(NLM_F_DUMP, 0);
   if (filter.master.has_value()) {

@@ -96,6 +96,10 @@ LinkStats LoadLinkStats(Bytes stats64);
 // same state.
 size_t AppendNormalLink(Bytes payload, std::vector<std::byte>& out);
 
+// Whether the normal form of `payload` is just `normal`, of which the first `compared` bytes are
+// what AppendNormalLink() returned. Much cheaper than to make it and compare.
+bool IsNormalLink(Bytes payload, Bytes normal, size_t compared);
+
 // Which links a dump asks for; the kernel filters (Linux 4.20 and newer with strict checks). It
 // does so where it can: for a kind that it does not know (yet), and for master 0, the answer is all
 // links. So callers look at what they get.

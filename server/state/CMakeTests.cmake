@@ -9,3 +9,10 @@ target_link_libraries(linkvane_state_testing
 linkvane_test(state_fence_model_test
   SOURCES state/fence_model_test.cc
   LIBRARIES linkvane_state_testing)
+
+set(tests fenced_table)
+foreach(test IN LISTS tests)
+  linkvane_test(state_${test}_test
+    SOURCES state/${test}_test.cc
+    LIBRARIES linkvane_state_testing)
+endforeach()

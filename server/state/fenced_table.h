@@ -6,8 +6,9 @@
 // removal that followed from one, or by a merge), on a clock that only counts touches. A row
 // touched after the dump's fence keeps what it has, and a removed one stays away, since the dump
 // may have read it before the change; every other row takes what the dump said, and goes if the
-// dump did not name it. So the table never goes back in time. Where a kept row and the dump differ,
-// or where an interrupted dump did not name a row, Finish() says so and the caller looks again.
+// dump did not name it. So the table never goes back in time. (A merge touches what it changed, and
+// while other dumps run also what it confirmed.) Where a kept row and the dump differ, or where an
+// interrupted dump did not name a row, Finish() says so and the caller looks again.
 //
 // Rows that did not change cost a comparison and nothing else: what a dump says is compared when it
 // arrives, and only differences are kept until the merge.
@@ -32,7 +33,6 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 
@@ -113,16 +113,17 @@ class FencedTable {
     Dump& dump = running_.at(id);
     const auto it = slots_.find(key);
     if (!dump.whole) dump.named[key] = it == slots_.end() ? 0 : it->second.version;
+    const uint64_t place = dump.whole ? ++dump.places : 0;
     if (it != slots_.end()) {
       Slot& slot = it->second;
       if (dump.whole) {
         slot.named_by = id;
         slot.named_version = slot.version;
-        slot.place = ++dump.places;
+        slot.place = place;
       }
       if (traits_.Compare(slot.row, statement) == Comparison::kSame) return;
     }
-    dump.staged.emplace_back(key, Kept(statement));
+    dump.staged.push_back({key, Kept(statement), place});
   }
 
   // Merges the dump: call it when every event that came meanwhile has been applied. `in_scope` says
@@ -136,9 +137,9 @@ class FencedTable {
 
     // What the dump named in a way that differs from the table. `kept` rows stay as they are.
     std::vector<std::pair<Key, Kept>> puts;
-    absl::flat_hash_set<Key> staged;
-    for (auto& [key, kept] : dump.staged) {
-      staged.insert(key);
+    absl::flat_hash_map<Key, uint64_t> staged;  // With places.
+    for (auto& [key, kept, place] : dump.staged) {
+      staged[key] = place;
       const auto it = slots_.find(key);
       if (it != slots_.end()) {
         const Comparison comparison = traits_.Compare(it->second.row, kept.statement());
@@ -157,7 +158,8 @@ class FencedTable {
     // What it did not name, and what changed since it named it.
     std::vector<Key> removals;
     for (auto& [key, slot] : slots_) {
-      const bool differed = staged.contains(key);
+      const auto said = staged.find(key);
+      const bool differed = said != staged.end();
       const uint64_t* same_version = NamedVersion(id, dump, key, slot);
       if (differed || same_version != nullptr) {
         if (!differed && slot.version == *same_version) {
@@ -166,9 +168,8 @@ class FencedTable {
         } else if (!differed && slot.touched > dump.fence) {
           outcome.conflict = true;
         }
-        if (dump.whole && !interrupted && slot.named_by == id && slot.order != slot.place) {
-          slot.order = slot.place;
-          ++version_clock_;
+        if (dump.whole && !interrupted) {
+          PutInPlace(slot, slot.named_by == id ? slot.place : said->second);
         }
       } else if (in_scope(key)) {
         if (slot.touched > dump.fence) {
@@ -197,6 +198,7 @@ class FencedTable {
         slot.touched = ++touch_clock_;
         ++outcome.changes;
       }
+      if (dump.whole && !interrupted) PutInPlace(slot, staged.at(key));
     }
     Exhume(now);
     return outcome;
@@ -233,13 +235,19 @@ class FencedTable {
   size_t tombstones() const { return tombstones_.size(); }
 
  private:
+  // What a dump said that was different then from what the table had.
+  struct Staged {
+    Key key;
+    Kept kept;
+    uint64_t place;
+  };
   struct Dump {
     uint64_t fence = 0;
     absl::Time begun;
     bool whole = false;
     bool conflict = false;
     uint64_t places = 0;
-    std::vector<std::pair<Key, Kept>> staged;  // Differed when it was said.
+    std::vector<Staged> staged;
     absl::flat_hash_map<Key, uint64_t> named;  // Of a dump that is not whole: with versions.
   };
   struct Tombstone {
@@ -254,6 +262,12 @@ class FencedTable {
     if (dump.whole) return slot.named_by == id ? &slot.named_version : nullptr;
     const auto it = dump.named.find(key);
     return it == dump.named.end() ? nullptr : &it->second;
+  }
+
+  void PutInPlace(Slot& slot, uint64_t place) {
+    if (slot.order == place) return;
+    slot.order = place;
+    ++version_clock_;
   }
 
   std::pair<Slot&, Comparison> PutIfDifferent(const Key& key, const Statement& statement) {

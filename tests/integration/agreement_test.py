@@ -18,15 +18,15 @@ class AgreementTest(harness.IntegrationTest):
         client = self.client(self.server(namespace))
         client_of_other = self.client(self.server(other))
         topology = Topology(random, namespace, other)
-        for _ in range(scaled(4)):
+        for _ in range(scaled(4, 2)):
             topology.grow(12)
             self.assert_agrees(namespace, client)
             topology.change(60)
             self.assert_agrees(namespace, client)
             self.assert_agrees(other, client_of_other)
         view = self.assert_agrees(namespace, client)
-        self.assertGreater(len(view.links), 20)
-        self.assertGreater(len(view.addrs), 20)
+        self.assertGreater(len(view.links), 10)
+        self.assertGreater(len(view.addrs), 10)
 
     def test_a_network_that_was_there_before_the_server(self):
         random = self.random()
@@ -42,7 +42,7 @@ class AgreementTest(harness.IntegrationTest):
         random = self.random()
         namespace, _, client = self.started("--audit_interval=1s")
         topology = Topology(random, namespace)
-        for _ in range(scaled(3)):
+        for _ in range(scaled(3, 2)):
             topology.grow(10)
             topology.change(60)
             view = namespace.view()
@@ -52,10 +52,10 @@ class AgreementTest(harness.IntegrationTest):
                 view = namespace.view()
                 return not self.differences(client, view, CACHED)
             try:
-                wait_until(agrees, "the table agrees with ip", 20)
+                wait_until(agrees, "the table agrees with ip")
             except AssertionError:
                 self.fail("\n".join(self.differences(client, namespace.view(), CACHED)))
-        self.assertGreater(len(view.links), 10)
+        self.assertGreater(len(view.links), 5)
 
     @staticmethod
     def differences(client, view, consistency):

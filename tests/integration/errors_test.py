@@ -7,6 +7,8 @@ from harness import wait_until
 from protos import (ADDR, CACHED, FRESH, INTERFACE, AddrFilter, FieldMask, GetInterfaceRequest,
                     GetServerInfoRequest, InterfaceFilter, ListAddrsRequest, ListInterfacesRequest,
                     WatchRequest, seconds)
+from rpc import Client, Failure
+from watcher import Watcher
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 
@@ -130,8 +132,8 @@ class ErrorsTest(harness.IntegrationTest):
     def test_watchers_that_leave_are_forgotten(self):
         _, server, client = self.started("--max_watchers=3")
         for _ in range(harness.scaled(20)):
-            other = harness.Client(server.target)
-            watchers = [harness.Watcher(other, WatchRequest()).wait_synced() for _ in range(3)]
+            other = Client(server.target)
+            watchers = [Watcher(other, WatchRequest()).wait_synced() for _ in range(3)]
             other.close()  # without a word
             for watcher in watchers:
                 watcher.wait_end()

@@ -1,5 +1,7 @@
 """The standard services beside ours: health and reflection."""
 
+import signal
+
 import grpc
 
 import harness
@@ -32,12 +34,18 @@ class HealthTest(harness.IntegrationTest):
         for service, status in (("", _SERVING), (_SERVICE, _SERVING), ("no.such.Service", _SERVICE_UNKNOWN)):
             stream = client.channel.unary_stream("/grpc.health.v1.Health/Watch")(
                 _text(1, service) if service else b"", timeout=30)
-            try:
-                self.assertEqual(next(stream), status)
-            except grpc.RpcError as error:
-                # The protocol leaves it to the server; but then it says so.
-                self.assertIs(error.code(), grpc.StatusCode.UNIMPLEMENTED)
+            self.assertEqual(next(stream), status)
             stream.cancel()
+
+    def test_a_server_that_ends_serves_no_more(self):
+        _, server, client = self.started()
+        stream = client.channel.unary_stream("/grpc.health.v1.Health/Watch")(b"", timeout=30)
+        self.assertEqual(next(stream), _SERVING)
+        server.signal(signal.SIGTERM)
+        self.assertEqual(next(stream), _NOT_SERVING)
+        with self.assertRaises(grpc.RpcError) as raised:
+            next(stream)
+        self.assertIs(raised.exception.code(), grpc.StatusCode.UNAVAILABLE)
 
     def test_reflection(self):
         _, _, client = self.started()

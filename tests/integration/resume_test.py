@@ -43,7 +43,7 @@ class ResumeTest(harness.IntegrationTest):
             objects = client.interfaces() + client.addrs()
             return watcher.locked(lambda replica: same_objects(list(replica.objects.values()), objects))
         try:
-            harness.wait_until(lambda: not differences(), "the watcher has what a list says", 20)
+            harness.wait_until(lambda: not differences(), "the watcher has what a list says", 30)
         except AssertionError:
             self.fail("\n".join(differences()))
 

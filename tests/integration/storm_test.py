@@ -6,7 +6,7 @@ import unittest
 import harness
 from fields import key_of, masked, same_objects
 from filters import addr_matches, interface_matches
-from harness import scaled, wait_until
+from harness import SCALE, scaled, wait_until
 from netns import run
 from protos import ADDR, INTERFACE, IPV6, AddrFilter, FieldMask, InterfaceFilter
 from rpc import NARROW
@@ -133,7 +133,8 @@ class StormTest(harness.IntegrationTest):
         self.assert_converge(namespace, client, watchers)
         self.assertGreater(client.info().revision.number - before, scaled(2000))
         self.assertEqual(client.info().counts.overruns, 0)
-        self.assertGreater(max(event.coalesced for event in watchers[3][0].replica.live), 1)
+        if SCALE >= 1:
+            self.assertGreater(max(event.coalesced for event in watchers[3][0].replica.live), 1)
         for watcher, _ in watchers:
             self.assertEqual((watcher.replica.gaps, watcher.replica.resyncs), ([], []))
 

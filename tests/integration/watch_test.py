@@ -36,7 +36,7 @@ class WatchTest(harness.IntegrationTest):
             return watcher.locked(lambda replica: same_objects(
                 list(replica.objects.values()), interfaces + addrs))
         try:
-            wait_until(lambda: not differences(), "the watcher has what a list says", 20)
+            wait_until(lambda: not differences(), "the watcher has what a list says", 30)
         except AssertionError:
             self.fail("\n".join(differences()))
 

@@ -239,13 +239,13 @@ void FencePlay::Finish(Dumper& dumper) {
   in_interrupted_merge_ = false;
   dumper.running = false;
 
-  if (!dumper.interrupted && dumper.losses == losses_ && (AllTold() || dumpers_.size() == 1)) {
+  const bool complete = dumper.losses == losses_ && (AllTold() || dumpers_.size() == 1);
+  if (dumper.interrupted) {
     for (const size_t object : objects) {
-      if (!witnesses_[object].IsAsNewAs(kernel_.History(object), InTable(object),
-                                        dumper.at_begin[object])) {
-        Wrong("after a dump, the table is older than the dump");
-      }
+      dumper.expected[object] = InTable(object) == kAbsent ? 0 : dumper.at_begin[object];
     }
+  } else if (complete) {
+    ExpectAsNewAs(objects, dumper.at_begin);
   }
   for (size_t i = 0; i < objects.size(); ++i) {
     newest_read_[objects[i]] = std::max(newest_read_[objects[i]], dumper.got_at[i]);
@@ -255,7 +255,20 @@ void FencePlay::Finish(Dumper& dumper) {
     Wrong("a tombstone is left that no dump needs");
   }
   for (const size_t object : outcome.unnamed) dumper.agenda.push_back({false, {object}});
+  if (bounds_.interrupts && complete && (dumper.agenda.empty() || dumper.agenda.front().whole)) {
+    ExpectAsNewAs(bounds_.dumps.front(), std::exchange(dumper.expected, {}));
+  }
   if (dumper.interrupted || outcome.conflict || dumper.losses != losses_) AskForWhole();
+}
+
+void FencePlay::ExpectAsNewAs(const std::vector<size_t>& objects,
+                              const std::array<size_t, ModelKernel::kObjects>& positions) {
+  for (const size_t object : objects) {
+    if (!witnesses_[object].IsAsNewAs(kernel_.History(object), InTable(object),
+                                      positions[object])) {
+      Wrong("after a dump, the table is older than the dump");
+    }
+  }
 }
 
 void FencePlay::ReadEvents() {

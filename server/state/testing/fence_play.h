@@ -121,6 +121,8 @@ class FencePlay {
     uint64_t comings_and_goings = 0;
     uint64_t losses = 0;
     std::array<size_t, ModelKernel::kObjects> at_begin{};
+    // After an interrupted dump: what the answers to the questions have to bring at least.
+    std::array<size_t, ModelKernel::kObjects> expected{};
     int begun = 0;
   };
   static constexpr ObjectState kLeftOut = -1;
@@ -136,6 +138,9 @@ class FencePlay {
   void Read(Dumper& dumper);
   void Say(Dumper& dumper);
   void Finish(Dumper& dumper);
+  // Whether the table has of each object at least what it was at that position of its history.
+  void ExpectAsNewAs(const std::vector<size_t>& objects,
+                     const std::array<size_t, ModelKernel::kObjects>& positions);
   void ReadEvents();
   bool Ended();
   // Whether every change makes an event.
