@@ -144,6 +144,18 @@ TEST(NormalAddrTest, LifetimesAreNotCompared) {
   EXPECT_NE(normal(10, "a"), normal(10, "b"));
 }
 
+TEST(NormalAddrTest, IsComparedWithoutMakingIt) {
+  const std::vector<std::byte> payload =
+      Payload(AF_INET, FakeAttributes().Add(IFA_LOCAL, kOne).Text(IFA_LABEL, "a"));
+  std::vector<std::byte> normal;
+  const size_t compared = AppendNormalAddr(payload, normal);
+  EXPECT_TRUE(IsNormalAddr(payload, normal, compared));
+  EXPECT_FALSE(
+      IsNormalAddr(Payload(AF_INET, FakeAttributes().Add(IFA_LOCAL, kTwo)), normal, compared));
+  EXPECT_FALSE(IsNormalAddr({}, normal, compared));
+  EXPECT_FALSE(IsNormalAddr(payload, {}, 0));
+}
+
 TEST(AddrRequestTest, AsksForOneFamilyAndOneInterface) {
   Request request = AddrDumpRequest(AF_INET6, 7);
   EXPECT_TRUE(request.is_dump());

@@ -201,5 +201,61 @@ TEST(AppendSelectedTest, NestedAttributeOfTheGreatestLengthStaysReadable) {
   EXPECT_FALSE(reader.malformed());
 }
 
+// A run with all that can be in one, nested too.
+FakeAttributes Everything(uint32_t number, uint8_t age, uint64_t counter, uint8_t inner_age) {
+  const FakeAttributes innermost = FakeAttributes().Number<uint16_t>(1, 8).Text(77, "c");
+  const FakeAttributes inner = FakeAttributes()
+                                   .Number<uint16_t>(kInner, 7)
+                                   .Number<uint8_t>(kInnerAge, inner_age)
+                                   .Add(kInnerNest, innermost);
+  return FakeAttributes()
+      .Number<uint32_t>(kNumber, number)
+      .Number<uint8_t>(kAge, age)
+      .Number<uint64_t>(kCounter, counter)
+      .Add(kNest, inner)
+      .Text(kUnknown, "u")
+      .Text(kText, "text");
+}
+
+bool SelectedOfOther(const FakeAttributes& run, const FakeAttributes& other) {
+  return SelectedAre(run, kRules, Select(other, Volatility::kSteady),
+                     Select(other, Volatility::kVolatile));
+}
+
+TEST(SelectedAreTest, HoldsForWhatAppendSelectedGives) {
+  const FakeAttributes run = Everything(1, 2, 3, 4);
+  EXPECT_TRUE(SelectedOfOther(run, run));
+  EXPECT_TRUE(SelectedOfOther(run, Everything(1, 2, 99, 4))) << "a counter is not kept";
+  EXPECT_TRUE(SelectedOfOther({}, {}));
+}
+
+TEST(SelectedAreTest, SeesADifferenceInEitherPartAndAtAnyDepth) {
+  const FakeAttributes run = Everything(1, 2, 3, 4);
+  EXPECT_FALSE(SelectedOfOther(run, Everything(9, 2, 3, 4)));
+  EXPECT_FALSE(SelectedOfOther(run, Everything(1, 9, 3, 4)));
+  EXPECT_FALSE(SelectedOfOther(run, Everything(1, 2, 3, 9)));
+}
+
+TEST(SelectedAreTest, SeesWhatCameAndWhatWent) {
+  const FakeAttributes run = Everything(1, 2, 3, 4);
+  const FakeAttributes more = Everything(1, 2, 3, 4).Number<uint32_t>(kSilent, 1);
+  const FakeAttributes more_unknown = Everything(1, 2, 3, 4).Number<uint32_t>(98, 1);
+  for (const FakeAttributes& other : {more, more_unknown, FakeAttributes()}) {
+    EXPECT_FALSE(SelectedOfOther(run, other));
+    EXPECT_FALSE(SelectedOfOther(other, run));
+  }
+}
+
+TEST(SelectedAreTest, SeesWhereANestedRunEnds) {
+  // The same bytes, the last member inside or behind.
+  const FakeAttributes one = FakeAttributes().Number<uint16_t>(kInner, 7);
+  const FakeAttributes two =
+      FakeAttributes().Number<uint16_t>(kInner, 7).Number<uint16_t>(kInner, 8);
+  const FakeAttributes inside = FakeAttributes().Add(kNest, two);
+  const FakeAttributes behind = FakeAttributes().Add(kNest, one).Number<uint16_t>(kInner, 8);
+  EXPECT_FALSE(SelectedOfOther(inside, behind));
+  EXPECT_FALSE(SelectedOfOther(behind, inside));
+}
+
 }  // namespace
 }  // namespace linkvane::netlink

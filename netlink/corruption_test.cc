@@ -132,6 +132,40 @@ bool ReadAs(uint16_t type, Bytes payload, std::vector<std::byte>& scratch) {
   }
 }
 
+// Whether a byte belongs to an attribute, and not to the padding between two.
+template <typename View>
+bool InAttribute(const std::byte* byte, Bytes attributes, const AttributeRules<View>& rules) {
+  AttributeReader reader(attributes);
+  Attribute attribute;
+  while (reader.Next(attribute)) {
+    const std::byte* const payload = attribute.payload.data();
+    if (byte < attribute.whole.data() || byte >= payload + attribute.payload.size()) continue;
+    const AttributeRule<View>* rule = rules.Find(attribute.type);
+    if (rule == nullptr || rule->nested == nullptr || byte < payload) return true;
+    return InAttribute(byte, attribute.payload, *rule->nested);
+  }
+  return false;
+}
+
+// Whether the quick comparison with a normal form says what making one and comparing says. Only
+// padding, which the kernel zeroes, may differ unseen.
+bool ComparesAlike(uint16_t type, Bytes payload, const std::byte* flipped,
+                   const std::vector<std::byte>& normal, size_t compared,
+                   std::vector<std::byte>& scratch) {
+  scratch.clear();
+  const bool link = type == RTM_NEWLINK || type == RTM_DELLINK;
+  const size_t made =
+      link ? AppendNormalLink(payload, scratch) : AppendNormalAddr(payload, scratch);
+  const bool same = made == compared && scratch == normal;
+  const bool quick =
+      link ? IsNormalLink(payload, normal, compared) : IsNormalAddr(payload, normal, compared);
+  if (same == quick) return true;
+  const size_t header = link ? sizeof(ifinfomsg) : sizeof(ifaddrmsg);
+  return quick && flipped >= payload.data() + header &&
+         !(link ? InAttribute(flipped, payload.subspan(header), LinkRules())
+                : InAttribute(flipped, payload.subspan(header), AddrRules()));
+}
+
 // A whole datagram, whose messages may be anything.
 bool ReadDatagram(Bytes datagram, std::vector<std::byte>& scratch) {
   Bounds bounds(datagram);
@@ -278,11 +312,18 @@ TEST(CorruptionTest, PayloadsWithEachByteFlippedStayInside) {
   std::vector<std::byte> scratch;
   for (const Sample& sample : Samples()) {
     ExactCopy flipped(sample.payload);
+    std::vector<std::byte> normal;
+    const size_t compared = sample.type <= RTM_DELLINK ? AppendNormalLink(flipped.bytes(), normal)
+                                                       : AppendNormalAddr(flipped.bytes(), normal);
+    ASSERT_TRUE(ComparesAlike(sample.type, flipped.bytes(), nullptr, normal, compared, scratch));
     for (const size_t i : Positions(flipped.size())) {
       // All bits, and one: a length that is a little wrong is worse than one that is far out.
       for (const std::byte bits : {std::byte{0xff}, std::byte{1} << (i % 8)}) {
         flipped[i] ^= bits;
         ASSERT_TRUE(ReadAs(sample.type, flipped.bytes(), scratch)) << i;
+        ASSERT_TRUE(ComparesAlike(sample.type, flipped.bytes(), flipped.bytes().data() + i, normal,
+                                  compared, scratch))
+            << i;
         flipped[i] ^= bits;
       }
     }

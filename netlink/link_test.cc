@@ -236,6 +236,24 @@ TEST(NormalLinkTest, IsAPayloadAgainWithAllThatIsKept) {
   EXPECT_EQ(normal, again);
 }
 
+TEST(NormalLinkTest, IsComparedWithoutMakingIt) {
+  const std::vector<std::byte> payload = Payload(Link(1500, 1, 2, "u"));
+  std::vector<std::byte> normal;
+  const size_t compared = AppendNormalLink(payload, normal);
+  ifinfomsg changed = Header();
+  changed.ifi_change = 0xffffffff;
+  EXPECT_TRUE(IsNormalLink(payload, normal, compared));
+  EXPECT_TRUE(IsNormalLink(normal, normal, compared));
+  EXPECT_TRUE(IsNormalLink(Payload(Link(1500, 99, 4, "u"), changed), normal, compared));
+  EXPECT_FALSE(IsNormalLink(Payload(Link(1400, 1, 2, "u")), normal, compared));
+  EXPECT_FALSE(IsNormalLink(Payload(Link(1500, 1, 2, "v")), normal, compared));
+  changed.ifi_flags = 0;
+  EXPECT_FALSE(IsNormalLink(Payload(Link(1500, 1, 2, "u"), changed), normal, compared));
+  EXPECT_FALSE(IsNormalLink({}, normal, compared));
+  EXPECT_FALSE(IsNormalLink(payload, {}, 0));
+  EXPECT_FALSE(IsNormalLink(payload, normal, compared - 4)) << "the parts end elsewhere";
+}
+
 TEST(NormalLinkTest, OfLessThanAHeaderIsNothing) {
   std::vector<std::byte> out;
   EXPECT_EQ(AppendNormalLink(Bytes(Payload({})).first(15), out), 0);

@@ -73,11 +73,11 @@ class SubscriptionTest : public ::testing::Test {
           last_event_ = event;
         }
       } else {
-        told.push_back(response.has_created()  ? "created"
-                       : response.has_synced() ? "synced"
-                       : response.has_resync() ? "resync"
-                       : response.has_gap()    ? "gap"
-                                               : "bookmark");
+        told.emplace_back(response.has_created()  ? "created"
+                          : response.has_synced() ? "synced"
+                          : response.has_resync() ? "resync"
+                          : response.has_gap()    ? "gap"
+                                                  : "bookmark");
       }
       if (response.has_checkpoint()) {
         EXPECT_GE(response.checkpoint().number(), checkpoint_);
@@ -255,6 +255,7 @@ TEST_F(SlowReaderTest, IsToldOfALossBeforeTheRest) {
 TEST_F(SubscriptionTest, OneChangeSeenByAHundredWatchersIsEncodedOnce) {
   Put(eth0_);
   std::vector<std::unique_ptr<Subscription>> watchers;
+  watchers.reserve(100);
   for (int i = 0; i < 100; ++i) watchers.push_back(Watch());
   for (const auto& watcher : watchers) Told(*watcher);
   const uint64_t encoded = RowsEncoded();

@@ -15,29 +15,55 @@ LIFETIME_FOREVER = 0xFFFFFFFF
 _LIFETIME_SLACK_SECONDS = 2.5
 
 _LINK_FLAGS = {  # ip's name: (bit, ours)
-    "UP": (0x1, "UP"), "BROADCAST": (0x2, "BROADCAST"), "DEBUG": (0x4, "DEBUG"),
-    "LOOPBACK": (0x8, "LOOPBACK"), "POINTOPOINT": (0x10, "POINT_TO_POINT"),
-    "NOTRAILERS": (0x20, "NO_TRAILERS"), "RUNNING": (0x40, "RUNNING"), "NOARP": (0x80, "NO_ARP"),
-    "PROMISC": (0x100, "PROMISCUOUS"), "ALLMULTI": (0x200, "ALL_MULTICAST"),
-    "MASTER": (0x400, "MASTER"), "SLAVE": (0x800, "SLAVE"), "MULTICAST": (0x1000, "MULTICAST"),
-    "PORTSEL": (0x2000, "PORT_SELECT"), "AUTOMEDIA": (0x4000, "AUTO_MEDIA"),
-    "DYNAMIC": (0x8000, "DYNAMIC"), "LOWER_UP": (0x10000, "LOWER_UP"),
-    "DORMANT": (0x20000, "DORMANT"), "ECHO": (0x40000, "ECHO"),
+    "UP": (0x1, "UP"),
+    "BROADCAST": (0x2, "BROADCAST"),
+    "DEBUG": (0x4, "DEBUG"),
+    "LOOPBACK": (0x8, "LOOPBACK"),
+    "POINTOPOINT": (0x10, "POINT_TO_POINT"),
+    "NOTRAILERS": (0x20, "NO_TRAILERS"),
+    "RUNNING": (0x40, "RUNNING"),
+    "NOARP": (0x80, "NO_ARP"),
+    "PROMISC": (0x100, "PROMISCUOUS"),
+    "ALLMULTI": (0x200, "ALL_MULTICAST"),
+    "MASTER": (0x400, "MASTER"),
+    "SLAVE": (0x800, "SLAVE"),
+    "MULTICAST": (0x1000, "MULTICAST"),
+    "PORTSEL": (0x2000, "PORT_SELECT"),
+    "AUTOMEDIA": (0x4000, "AUTO_MEDIA"),
+    "DYNAMIC": (0x8000, "DYNAMIC"),
+    "LOWER_UP": (0x10000, "LOWER_UP"),
+    "DORMANT": (0x20000, "DORMANT"),
+    "ECHO": (0x40000, "ECHO"),
 }
 _OPER_STATES = {  # ip's name: (number, ours)
-    "UNKNOWN": (0, "UNKNOWN"), "NOTPRESENT": (1, "NOT_PRESENT"), "DOWN": (2, "DOWN"),
-    "LOWERLAYERDOWN": (3, "LOWER_LAYER_DOWN"), "TESTING": (4, "TESTING"),
-    "DORMANT": (5, "DORMANT"), "UP": (6, "UP"),
+    "UNKNOWN": (0, "UNKNOWN"),
+    "NOTPRESENT": (1, "NOT_PRESENT"),
+    "DOWN": (2, "DOWN"),
+    "LOWERLAYERDOWN": (3, "LOWER_LAYER_DOWN"),
+    "TESTING": (4, "TESTING"),
+    "DORMANT": (5, "DORMANT"),
+    "UP": (6, "UP"),
 }
 _LINK_MODES = {"DEFAULT": (0, "DEFAULT"), "DORMANT": (1, "DORMANT"), "TESTING": (2, "TESTING")}
-_SCOPES = {"global": (0, "GLOBAL"), "site": (200, "SITE"), "link": (253, "LINK"),
-           "host": (254, "HOST"), "nowhere": (255, "NOWHERE")}
+_SCOPES = {
+    "global": (0, "GLOBAL"),
+    "site": (200, "SITE"),
+    "link": (253, "LINK"),
+    "host": (254, "HOST"),
+    "nowhere": (255, "NOWHERE"),
+}
 _ADDR_FLAGS = {  # ip's key: (bit, ours)
-    "secondary": (0x1, "SECONDARY"), "temporary": (0x1, "TEMPORARY"), "nodad": (0x2, "NODAD"),
-    "optimistic": (0x4, "OPTIMISTIC"), "dadfailed": (0x8, "DADFAILED"),
-    "home": (0x10, "HOMEADDRESS"), "deprecated": (0x20, "DEPRECATED"),
-    "tentative": (0x40, "TENTATIVE"), "mngtmpaddr": (0x100, "MANAGETEMPADDR"),
-    "noprefixroute": (0x200, "NOPREFIXROUTE"), "autojoin": (0x400, "MCAUTOJOIN"),
+    "secondary": (0x1, "SECONDARY"),
+    "temporary": (0x1, "TEMPORARY"),
+    "nodad": (0x2, "NODAD"),
+    "optimistic": (0x4, "OPTIMISTIC"),
+    "dadfailed": (0x8, "DADFAILED"),
+    "home": (0x10, "HOMEADDRESS"),
+    "deprecated": (0x20, "DEPRECATED"),
+    "tentative": (0x40, "TENTATIVE"),
+    "mngtmpaddr": (0x100, "MANAGETEMPADDR"),
+    "noprefixroute": (0x200, "NOPREFIXROUTE"),
+    "autojoin": (0x400, "MCAUTOJOIN"),
     "stable-privacy": (0x800, "STABLE_PRIVACY"),
 }
 _PERMANENT = 0x80
@@ -79,6 +105,7 @@ class _Between:
 
 # How a value becomes what our field has to be. `value` is None where ip has no such key; `row` is
 # the object that the key is in, `view` all that ip said.
+
 
 def _same(value, row, view):
     return value
@@ -126,6 +153,7 @@ def _entry(table, place, prefix="", enum=None):
             return None
         entry = table[value][place]
         return enum.Value(prefix + entry) if enum else entry
+
     return how
 
 
@@ -141,13 +169,18 @@ def _all_link_flags(row):
 
 def _link_flags(value, row, view):
     enum = interface_pb2.InterfaceFlag
-    return sorted(enum.Value("INTERFACE_FLAG_" + _LINK_FLAGS[flag][1])
-                  for flag in _all_link_flags(row) if flag in _LINK_FLAGS)
+    return sorted(
+        enum.Value("INTERFACE_FLAG_" + _LINK_FLAGS[flag][1])
+        for flag in _all_link_flags(row)
+        if flag in _LINK_FLAGS
+    )
 
 
 def _link_flag_bits(value, row, view):
-    return sum(_LINK_FLAGS[flag][0] if flag in _LINK_FLAGS else int(flag, 16)
-               for flag in _all_link_flags(row))
+    return sum(
+        _LINK_FLAGS[flag][0] if flag in _LINK_FLAGS else int(flag, 16)
+        for flag in _all_link_flags(row)
+    )
 
 
 def _is_up(value, row, view):
@@ -175,8 +208,10 @@ def _link_index(value, row, view):
 
 
 def _family(value, row, view):
-    return {"inet": addr_pb2.linkvane_dot_v1_dot_types__pb2.ADDRESS_FAMILY_IPV4,
-            "inet6": addr_pb2.linkvane_dot_v1_dot_types__pb2.ADDRESS_FAMILY_IPV6}[value]
+    return {
+        "inet": addr_pb2.linkvane_dot_v1_dot_types__pb2.ADDRESS_FAMILY_IPV4,
+        "inet6": addr_pb2.linkvane_dot_v1_dot_types__pb2.ADDRESS_FAMILY_IPV6,
+    }[value]
 
 
 def _addr_flags(value, row, view):
@@ -359,8 +394,10 @@ def addr_differences(addrs, view):
     """Where `addrs` (all of them, in the order of a List) are not what ip says."""
     pairs = sorted(view.addrs, key=lambda pair: pair[0]["ifindex"])  # stable
     ours = [(a.interface_index, a.address, a.prefix_length, a.peer_address) for a in addrs]
-    theirs = [(link["ifindex"], addr["local"], addr["prefixlen"], addr.get("address", ""))
-              for link, addr in pairs]
+    theirs = [
+        (link["ifindex"], addr["local"], addr["prefixlen"], addr.get("address", ""))
+        for link, addr in pairs
+    ]
     if ours != theirs:
         return [f"the addresses are {ours}, ip has {theirs}"]
     lines = []

@@ -16,22 +16,34 @@ OK, ERROR, USAGE, NOT_FOUND, DEADLINE, UNREACHABLE = range(6)
 
 
 class CommandTest(harness.IntegrationTest):
-
     def setUp(self):
         self.namespace_ = self.namespace()
         self.server_ = self.server(self.namespace_, "--node_name=node-7")
-        self.namespace_.batch([
-            "link set dev lo up", "link add name br0 index 10 type bridge",
-            "link add name port0 index 11 type veth peer name port1 index 12",
-            "link set dev port0 master br0", "link set dev port0 up", "link set dev port1 up",
-            "link property add dev port0 altname uplink-of-the-rack",
-            "addr add 10.0.0.1/24 dev br0", "addr add fd00::1/64 nodad dev br0"])
+        self.namespace_.batch(
+            [
+                "link set dev lo up",
+                "link add name br0 index 10 type bridge",
+                "link add name port0 index 11 type veth peer name port1 index 12",
+                "link set dev port0 master br0",
+                "link set dev port0 up",
+                "link set dev port1 up",
+                "link property add dev port0 altname uplink-of-the-rack",
+                "addr add 10.0.0.1/24 dev br0",
+                "addr add fd00::1/64 nodad dev br0",
+            ]
+        )
 
     def run_command(self, *words, server=None, environment=None):
         """(exit status, standard output, standard error)"""
-        done = subprocess.run([LINKVANE, f"--server={server or self.server_.target}", *words],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-                              env={**os.environ, **(environment or {})}, check=False)
+        done = subprocess.run(
+            [LINKVANE, f"--server={server or self.server_.target}", *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, **(environment or {})},
+            check=False,
+        )
         return done.returncode, done.stdout, done.stderr
 
     def output(self, *words, **options):
@@ -61,22 +73,34 @@ class CommandTest(harness.IntegrationTest):
             self.assertEqual([i["name"] for i in found], ["lo", "br0", "port0", "port1"])
             self.assert_fields(found, Interface)
         port = found[2]
-        self.assertEqual((port["index"], port["master_name"], port["alt_names"], port["admin_up"]),
-                         (11, "br0", ["uplink-of-the-rack"], True))
+        self.assertEqual(
+            (port["index"], port["master_name"], port["alt_names"], port["admin_up"]),
+            (11, "br0", ["uplink-of-the-rack"], True),
+        )
         self.assertTrue(port["uid"])
         self.assertNotIn("stats", port)
 
     def test_filters_and_options_of_interfaces(self):
         for words, names in (
-                (["--name=port*"], ["port0", "port1"]), (["--name=uplink*"], ["port0"]),
-                (["--kind=bridge"], ["br0"]), (["--kind=bridge", "--kind=veth"], ["br0", "port0", "port1"]),
-                (["--master=br0"], ["port0"]), (["--up"], ["lo", "port0", "port1"]), (["--down"], ["br0"]),
-                (["--index=12"], ["port1"]), (["--name=none"], []), (["--oper-state=down"], ["br0"]),
-                (["--cached", "--kind=veth"], ["port0", "port1"]), (["--page-size=1"], ["lo", "br0", "port0", "port1"])):
+            (["--name=port*"], ["port0", "port1"]),
+            (["--name=uplink*"], ["port0"]),
+            (["--kind=bridge"], ["br0"]),
+            (["--kind=bridge", "--kind=veth"], ["br0", "port0", "port1"]),
+            (["--master=br0"], ["port0"]),
+            (["--up"], ["lo", "port0", "port1"]),
+            (["--down"], ["br0"]),
+            (["--index=12"], ["port1"]),
+            (["--name=none"], []),
+            (["--oper-state=down"], ["br0"]),
+            (["--cached", "--kind=veth"], ["port0", "port1"]),
+            (["--page-size=1"], ["lo", "br0", "port0", "port1"]),
+        ):
             with self.subTest(words=words):
                 self.assertEqual([i["name"] for i in self.json("interfaces", *words)], names)
         found = self.json("interfaces", "--fields=mtu,stats.rx_bytes", "--stats")
-        self.assertEqual({frozenset(i) for i in found}, {frozenset({"uid", "index", "mtu", "stats"})})
+        self.assertEqual(
+            {frozenset(i) for i in found}, {frozenset({"uid", "index", "mtu", "stats"})}
+        )
         self.assertEqual({frozenset(i["stats"]) for i in found}, {frozenset({"rx_bytes"})})
 
     def test_addrs(self):
@@ -88,8 +112,12 @@ class CommandTest(harness.IntegrationTest):
         self.assertEqual(by_address["10.0.0.1"]["prefix_length"], 24)
         self.assertEqual(by_address["10.0.0.1"]["family"], "ADDRESS_FAMILY_IPV4")
         self.assertEqual(by_address["10.0.0.1"]["interface_name"], "br0")
-        for words, addresses in ((["-4"], {"127.0.0.1", "10.0.0.1"}), (["-6", "--interface=br0"], {"fd00::1"}),
-                                 (["--within=10.0.0.0/8"], {"10.0.0.1"}), (["--scope=host"], {"127.0.0.1", "::1"})):
+        for words, addresses in (
+            (["-4"], {"127.0.0.1", "10.0.0.1"}),
+            (["-6", "--interface=br0"], {"fd00::1"}),
+            (["--within=10.0.0.0/8"], {"10.0.0.1"}),
+            (["--scope=host"], {"127.0.0.1", "::1"}),
+        ):
             with self.subTest(words=words):
                 self.assertEqual({a["address"] for a in self.json("addrs", *words)}, addresses)
 
@@ -105,13 +133,19 @@ class CommandTest(harness.IntegrationTest):
 
     def test_info(self):
         found = self.json("info")
-        self.assertLessEqual(set(found),
-                             set(network_state_service_pb2.GetServerInfoResponse.DESCRIPTOR.fields_by_name))
+        self.assertLessEqual(
+            set(found),
+            set(network_state_service_pb2.GetServerInfoResponse.DESCRIPTOR.fields_by_name),
+        )
         self.assertEqual(found["node_name"], "node-7")
         self.assertIn("node-7", self.output("info"))
 
     def test_tables_are_aligned(self):
-        for words, first in ((["interfaces"], "INDEX"), (["interfaces", "--stats"], "INDEX"), (["addrs"], None)):
+        for words, first in (
+            (["interfaces"], "INDEX"),
+            (["interfaces", "--stats"], "INDEX"),
+            (["addrs"], None),
+        ):
             with self.subTest(words=words):
                 lines = self.output(*words, "-o", "table").splitlines()
                 self.assertEqual(self.output(*words).splitlines()[0], lines[0])
@@ -120,8 +154,10 @@ class CommandTest(harness.IntegrationTest):
                 self.assertFalse([line for line in lines if line != line.rstrip() or "\t" in line])
                 # Between two columns there is a gap from the first line to the last.
                 width = max(map(len, lines))
-                filled = ["".join(line.ljust(width)[at] for line in lines).strip() != ""
-                          for at in range(width)]
+                filled = [
+                    "".join(line.ljust(width)[at] for line in lines).strip() != ""
+                    for at in range(width)
+                ]
                 columns = sum(now and not before for before, now in zip([False, *filled], filled))
                 self.assertEqual(columns, len(lines[0].split()), "\n".join(lines))
 
@@ -129,9 +165,18 @@ class CommandTest(harness.IntegrationTest):
         self.assertIn("INTERFACE_NOT_FOUND", self.fails_with(NOT_FOUND, "get", "eth7"))
         self.assertIn("eth7", self.fails_with(NOT_FOUND, "get", "eth7"))
         self.fails_with(NOT_FOUND, "get", "--index=99")
-        for words in (["nonsense"], [], ["get"], ["interfaces", "extra"], ["interfaces", "--no-such-option"],
-                      ["interfaces", "-o", "xml"], ["interfaces", "--timeout=soon"], ["get", "--index=x"],
-                      ["interfaces", "--oper-state=odd"], ["watch", "--require-resume"]):
+        for words in (
+            ["nonsense"],
+            [],
+            ["get"],
+            ["interfaces", "extra"],
+            ["interfaces", "--no-such-option"],
+            ["interfaces", "-o", "xml"],
+            ["interfaces", "--timeout=soon"],
+            ["get", "--index=x"],
+            ["interfaces", "--oper-state=odd"],
+            ["watch", "--require-resume"],
+        ):
             with self.subTest(words=words):
                 self.fails_with(USAGE, *words)
         # What only the server finds wrong is wrong usage, too.
@@ -156,36 +201,63 @@ class CommandTest(harness.IntegrationTest):
             self.server_.signal(signal.SIGCONT)
 
     def test_the_server_from_the_environment(self):
-        done = subprocess.run([LINKVANE, "info", "-o", "json"], capture_output=True, check=True, timeout=60,
-                              env={**os.environ, "LINKVANE_SERVER": self.server_.target})
+        done = subprocess.run(
+            [LINKVANE, "info", "-o", "json"],
+            capture_output=True,
+            check=True,
+            timeout=60,
+            env={**os.environ, "LINKVANE_SERVER": self.server_.target},
+        )
         self.assertEqual(json.loads(done.stdout)["node_name"], "node-7")
         # A bare path is a socket, too.
         self.assertEqual(self.run_command("info", server=self.server_.socket_path)[0], OK)
 
     def test_help(self):
-        for words in (["--help"], ["-h"], ["help"], ["interfaces", "--help"], ["help", "watch"], ["--version"]):
-            done = subprocess.run([LINKVANE, *words], capture_output=True, text=True, check=False, timeout=60)
+        for words in (
+            ["--help"],
+            ["-h"],
+            ["help"],
+            ["interfaces", "--help"],
+            ["help", "watch"],
+            ["--version"],
+        ):
+            done = subprocess.run(
+                [LINKVANE, *words], capture_output=True, text=True, check=False, timeout=60
+            )
             self.assertEqual((done.returncode, done.stderr), (OK, ""))
             self.assertRegex(done.stdout, "^(Usage: |linkvane )")
-        text = subprocess.run([LINKVANE, "--help"], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run(
+            [LINKVANE, "--help"], capture_output=True, text=True, check=True
+        ).stdout
         for command in ("interfaces", "links", "addrs", "get", "watch", "info"):
             self.assertIn(command, text)
 
     def test_odd_names_do_not_reach_the_terminal(self):
-        self.namespace_.batch([b"link add name \x1b[31mred type bridge", b"link set dev br0 alias \x1b]0;x\x07\xff"])
+        self.namespace_.batch(
+            [b"link add name \x1b[31mred type bridge", b"link set dev br0 alias \x1b]0;x\x07\xff"]
+        )
         for words in (["interfaces"], ["get", "br0"]):
             self.assertFalse(re.search("[\x00-\x09\x0b-\x1f\x7f]", self.output(*words)))
         names = [i["name"] for i in self.json("interfaces")]
         self.assertIn("\x1b[31mred", names)
 
     def test_a_closed_pipe_is_no_error(self):
-        done = subprocess.run(["bash", "-c", f"set -o pipefail; {LINKVANE} -s {self.server_.target} interfaces | :"],
-                              capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(
+            ["bash", "-c", f"set -o pipefail; {LINKVANE} -s {self.server_.target} interfaces | :"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
         self.assertEqual((done.returncode, done.stderr), (OK, ""))
 
     def start_watch(self, *words):
-        process = subprocess.Popen([LINKVANE, "-s", self.server_.target, "watch", *words],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [LINKVANE, "-s", self.server_.target, "watch", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         os.set_blocking(process.stdout.fileno(), False)
         output = bytearray()
 
@@ -198,6 +270,7 @@ class CommandTest(harness.IntegrationTest):
             process.wait()
             process.stdout.close()
             process.stderr.close()
+
         self.addCleanup(close)
         return process, read
 
@@ -213,12 +286,23 @@ class CommandTest(harness.IntegrationTest):
         for response in responses:
             self.assertLessEqual(set(response), fields)
         self.assertIn("created", responses[0])
-        events = [event for response in responses for event in response.get("events", {}).get("events", [])]
-        added = [e["resource"]["interface"]["name"] for e in events
-                 if e["type"] == "EVENT_TYPE_ADDED" and "interface" in e["resource"]]
+        events = [
+            event
+            for response in responses
+            for event in response.get("events", {}).get("events", [])
+        ]
+        added = [
+            e["resource"]["interface"]["name"]
+            for e in events
+            if e["type"] == "EVENT_TYPE_ADDED" and "interface" in e["resource"]
+        ]
         self.assertEqual(added, ["lo", "br0", "port0", "port1"])
-        change = next(e for e in events if e["type"] == "EVENT_TYPE_MODIFIED"
-                      and e["resource"].get("interface", {}).get("mtu") == 1400)
+        change = next(
+            e
+            for e in events
+            if e["type"] == "EVENT_TYPE_MODIFIED"
+            and e["resource"].get("interface", {}).get("mtu") == 1400
+        )
         self.assertEqual(change["previous"]["interface"]["mtu"], 1500)
         self.assertIn("mtu", change["changed"].split(","))
 
@@ -230,7 +314,9 @@ class CommandTest(harness.IntegrationTest):
         wait_until(lambda: re.search("mtu.*1400", read()), "the change")
         self.namespace_.ip("link del dev new0")
         lines = len(read().splitlines())
-        wait_until(lambda: len(read().splitlines()) > lines or "emoved" in read().lower(), "the removal")
+        wait_until(
+            lambda: len(read().splitlines()) > lines or "emoved" in read().lower(), "the removal"
+        )
         self.assertNotIn("port0", read())
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(20), OK)
@@ -238,15 +324,21 @@ class CommandTest(harness.IntegrationTest):
     def test_watch_resumes(self):
         process, read = self.start_watch("-o", "json")
         wait_until(lambda: '"synced"' in read(), "synced")
-        checkpoint = next(r for r in map(json.loads, read().splitlines()) if "synced" in r)["checkpoint"]
+        checkpoint = next(r for r in map(json.loads, read().splitlines()) if "synced" in r)[
+            "checkpoint"
+        ]
         process.send_signal(signal.SIGTERM)
         process.wait(20)
         self.namespace_.ip("link add name meanwhile0 type bridge")
         resume = f"--resume={checkpoint['epoch']}:{checkpoint.get('number', 0)}"
         _, read = self.start_watch("-o", "json", resume)
         wait_until(lambda: "meanwhile0" in read(), "what happened meanwhile")
-        self.assertIn("REVISION_AHEAD", self.fails_with(
-            ERROR, "watch", "--require-resume", f"--resume={checkpoint['epoch']}:999999"))
+        self.assertIn(
+            "REVISION_AHEAD",
+            self.fails_with(
+                ERROR, "watch", "--require-resume", f"--resume={checkpoint['epoch']}:999999"
+            ),
+        )
 
     def test_watch_ends_with_the_server(self):
         process, read = self.start_watch()

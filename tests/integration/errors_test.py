@@ -4,9 +4,21 @@ import grpc
 
 import harness
 from harness import wait_until
-from protos import (ADDR, CACHED, FRESH, INTERFACE, AddrFilter, FieldMask, GetInterfaceRequest,
-                    GetServerInfoRequest, InterfaceFilter, ListAddrsRequest, ListInterfacesRequest,
-                    WatchRequest, seconds)
+from protos import (
+    ADDR,
+    CACHED,
+    FRESH,
+    INTERFACE,
+    AddrFilter,
+    FieldMask,
+    GetInterfaceRequest,
+    GetServerInfoRequest,
+    InterfaceFilter,
+    ListAddrsRequest,
+    ListInterfacesRequest,
+    WatchRequest,
+    seconds,
+)
 from rpc import Client, Failure
 from watcher import Watcher
 
@@ -14,7 +26,6 @@ INVALID = grpc.StatusCode.INVALID_ARGUMENT
 
 
 class ErrorsTest(harness.IntegrationTest):
-
     def assert_invalid(self, method, request, *fields, reason=None):
         """The request is refused for one of `fields`."""
         with self.subTest(request=str(request), fields=fields):
@@ -37,47 +48,72 @@ class ErrorsTest(harness.IntegrationTest):
     def test_bad_list_arguments(self):
         _, _, client = self.started()
         for request, field in (
-                (ListInterfacesRequest(page_size=-1), "page_size"),
-                (ListInterfacesRequest(max_response_bytes=-1), "max_response_bytes"),
-                (ListInterfacesRequest(consistency=99), "consistency"),
-                (ListInterfacesRequest(include_stats=True, consistency=CACHED), "include_stats"),
-                (ListInterfacesRequest(read_mask=FieldMask(paths=["no_such"])), "read_mask"),
-                (ListInterfacesRequest(read_mask=FieldMask(paths=["name", "stats.no_such"])), "read_mask"),
-                (ListInterfacesRequest(read_mask=FieldMask(paths=["name.inner"])), "read_mask"),
-                (ListInterfacesRequest(read_mask=FieldMask(paths=[""])), "read_mask"),
-                (ListInterfacesRequest(read_mask=FieldMask(paths=["interfaces.name"])), "read_mask"),
-                (ListInterfacesRequest(page_token="garbage"), "page_token"),
-                (ListInterfacesRequest(page_token="Zm9vYmFy" * 50), "page_token"),
-                (ListInterfacesRequest(filter=InterfaceFilter(indexes=[0])), "filter.indexes"),
-                (ListInterfacesRequest(filter=InterfaceFilter(indexes=[-3])), "filter.indexes"),
-                (ListInterfacesRequest(filter=InterfaceFilter(hardware_addresses=["zz"])),
-                 "filter.hardware_addresses"),
-                (ListInterfacesRequest(filter=InterfaceFilter(oper_states=[77])), "filter.oper_states"),
+            (ListInterfacesRequest(page_size=-1), "page_size"),
+            (ListInterfacesRequest(max_response_bytes=-1), "max_response_bytes"),
+            (ListInterfacesRequest(consistency=99), "consistency"),
+            (ListInterfacesRequest(include_stats=True, consistency=CACHED), "include_stats"),
+            (ListInterfacesRequest(read_mask=FieldMask(paths=["no_such"])), "read_mask"),
+            (
+                ListInterfacesRequest(read_mask=FieldMask(paths=["name", "stats.no_such"])),
+                "read_mask",
+            ),
+            (ListInterfacesRequest(read_mask=FieldMask(paths=["name.inner"])), "read_mask"),
+            (ListInterfacesRequest(read_mask=FieldMask(paths=[""])), "read_mask"),
+            (ListInterfacesRequest(read_mask=FieldMask(paths=["interfaces.name"])), "read_mask"),
+            (ListInterfacesRequest(page_token="garbage"), "page_token"),
+            (ListInterfacesRequest(page_token="Zm9vYmFy" * 50), "page_token"),
+            (ListInterfacesRequest(filter=InterfaceFilter(indexes=[0])), "filter.indexes"),
+            (ListInterfacesRequest(filter=InterfaceFilter(indexes=[-3])), "filter.indexes"),
+            (
+                ListInterfacesRequest(filter=InterfaceFilter(hardware_addresses=["zz"])),
+                "filter.hardware_addresses",
+            ),
+            (ListInterfacesRequest(filter=InterfaceFilter(oper_states=[77])), "filter.oper_states"),
         ):
             self.assert_invalid(client.ListInterfaces, request, field)
         for request, field in (
-                (ListAddrsRequest(page_size=-2**31), "page_size"),
-                (ListAddrsRequest(consistency=-1), "consistency"),
-                (ListAddrsRequest(read_mask=FieldMask(paths=["mtu"])), "read_mask"),
-                (ListAddrsRequest(page_token="%%%"), "page_token"),
-                (ListAddrsRequest(filter=AddrFilter(interface_indexes=[0])), "filter.interface_indexes"),
-                (ListAddrsRequest(filter=AddrFilter(family=9)), "filter.family"),
-                (ListAddrsRequest(filter=AddrFilter(scopes=[66])), "filter.scopes"),
-                *((ListAddrsRequest(filter=AddrFilter(within=cidr)), "filter.within") for cidr in (
-                    "", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "::/129",
-                    "fe80::/x", "10.0.0.0/8 ", "host/8", "10.0.0.0/8/8", "10.0.0.0/+8")),
+            (ListAddrsRequest(page_size=-(2**31)), "page_size"),
+            (ListAddrsRequest(consistency=-1), "consistency"),
+            (ListAddrsRequest(read_mask=FieldMask(paths=["mtu"])), "read_mask"),
+            (ListAddrsRequest(page_token="%%%"), "page_token"),
+            (
+                ListAddrsRequest(filter=AddrFilter(interface_indexes=[0])),
+                "filter.interface_indexes",
+            ),
+            (ListAddrsRequest(filter=AddrFilter(family=9)), "filter.family"),
+            (ListAddrsRequest(filter=AddrFilter(scopes=[66])), "filter.scopes"),
+            *(
+                (ListAddrsRequest(filter=AddrFilter(within=cidr)), "filter.within")
+                for cidr in (
+                    "",
+                    "10.0.0.0",
+                    "10.0.0.0/33",
+                    "10.0.0.0/-1",
+                    "10.0.0.0/",
+                    "10.0.0/8",
+                    "::/129",
+                    "fe80::/x",
+                    "10.0.0.0/8 ",
+                    "host/8",
+                    "10.0.0.0/8/8",
+                    "10.0.0.0/+8",
+                )
+            ),
         ):
             self.assert_invalid(client.ListAddrs, request, field)
 
     def test_bad_get_arguments(self):
         _, _, client = self.started()
         for request, field in (
-                (GetInterfaceRequest(index=0), "index"),
-                (GetInterfaceRequest(index=-5), "index"),
-                (GetInterfaceRequest(name=""), "name"),
-                (GetInterfaceRequest(name="lo", read_mask=FieldMask(paths=["address"])), "read_mask"),
-                (GetInterfaceRequest(name="lo", consistency=7), "consistency"),
-                (GetInterfaceRequest(name="lo", include_stats=True, consistency=CACHED), "include_stats"),
+            (GetInterfaceRequest(index=0), "index"),
+            (GetInterfaceRequest(index=-5), "index"),
+            (GetInterfaceRequest(name=""), "name"),
+            (GetInterfaceRequest(name="lo", read_mask=FieldMask(paths=["address"])), "read_mask"),
+            (GetInterfaceRequest(name="lo", consistency=7), "consistency"),
+            (
+                GetInterfaceRequest(name="lo", include_stats=True, consistency=CACHED),
+                "include_stats",
+            ),
         ):
             self.assert_invalid(client.GetInterface, request, field)
         self.assert_invalid(client.GetInterface, GetInterfaceRequest(), "key", "index", "name")
@@ -85,43 +121,59 @@ class ErrorsTest(harness.IntegrationTest):
     def test_bad_watch_arguments(self):
         _, _, client = self.started()
         for request, field in (
-                (WatchRequest(types=[3]), "types"),
-                (WatchRequest(types=[INTERFACE, 0]), "types"),
-                (WatchRequest(types=[99]), "types"),
-                (WatchRequest(read_mask=FieldMask(paths=["no_such"])), "read_mask"),
-                (WatchRequest(types=[ADDR], read_mask=FieldMask(paths=["mtu"])), "read_mask"),
-                (WatchRequest(interface_filter=InterfaceFilter(indexes=[-1])), "interface_filter.indexes"),
-                (WatchRequest(addr_filter=AddrFilter(within="x")), "addr_filter.within"),
-                (WatchRequest(bookmark_interval=seconds(0.01)), "bookmark_interval"),
-                (WatchRequest(bookmark_interval=seconds(-1)), "bookmark_interval"),
+            (WatchRequest(types=[3]), "types"),
+            (WatchRequest(types=[INTERFACE, 0]), "types"),
+            (WatchRequest(types=[99]), "types"),
+            (WatchRequest(read_mask=FieldMask(paths=["no_such"])), "read_mask"),
+            (WatchRequest(types=[ADDR], read_mask=FieldMask(paths=["mtu"])), "read_mask"),
+            (
+                WatchRequest(interface_filter=InterfaceFilter(indexes=[-1])),
+                "interface_filter.indexes",
+            ),
+            (WatchRequest(addr_filter=AddrFilter(within="x")), "addr_filter.within"),
+            (WatchRequest(bookmark_interval=seconds(0.01)), "bookmark_interval"),
+            (WatchRequest(bookmark_interval=seconds(-1)), "bookmark_interval"),
         ):
             self.assert_invalid(client.Watch, request, field)
-        self.assert_invalid(client.Watch, WatchRequest(require_resume=True), "resume_from", "require_resume")
+        self.assert_invalid(
+            client.Watch, WatchRequest(require_resume=True), "resume_from", "require_resume"
+        )
 
     def test_another_namespace_is_not_served(self):
         _, _, client = self.started()
-        for method, request in ((client.ListInterfaces, ListInterfacesRequest(netns="blue")),
-                                (client.ListAddrs, ListAddrsRequest(netns="blue")),
-                                (client.GetInterface, GetInterfaceRequest(netns="blue", name="lo")),
-                                (client.GetServerInfo, GetServerInfoRequest(netns="blue")),
-                                (client.Watch, WatchRequest(netns="blue"))):
+        for method, request in (
+            (client.ListInterfaces, ListInterfacesRequest(netns="blue")),
+            (client.ListAddrs, ListAddrsRequest(netns="blue")),
+            (client.GetInterface, GetInterfaceRequest(netns="blue", name="lo")),
+            (client.GetServerInfo, GetServerInfoRequest(netns="blue")),
+            (client.Watch, WatchRequest(netns="blue")),
+        ):
             self.assert_invalid(method, request, "netns", reason="NETNS_NOT_SERVED")
 
     def test_an_unknown_interface(self):
         _, _, client = self.started()
-        failure = self.fails(grpc.StatusCode.NOT_FOUND, "INTERFACE_NOT_FOUND", client.GetInterface,
-                             GetInterfaceRequest(name="eth7"))
+        failure = self.fails(
+            grpc.StatusCode.NOT_FOUND,
+            "INTERFACE_NOT_FOUND",
+            client.GetInterface,
+            GetInterfaceRequest(name="eth7"),
+        )
         self.assertIn("eth7", failure.info.metadata.values())
         self.assertIn("eth7", failure.message)
-        failure = self.fails(grpc.StatusCode.NOT_FOUND, "INTERFACE_NOT_FOUND", client.GetInterface,
-                             GetInterfaceRequest(index=4711))
+        failure = self.fails(
+            grpc.StatusCode.NOT_FOUND,
+            "INTERFACE_NOT_FOUND",
+            client.GetInterface,
+            GetInterfaceRequest(index=4711),
+        )
         self.assertIn("4711", failure.info.metadata.values())
 
     def test_too_many_watchers(self):
         _, _, client = self.started("--max_watchers=3")
         watchers = [self.watcher(client).wait_synced() for _ in range(3)]
-        failure = self.fails(grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_WATCHERS", client.Watch,
-                             WatchRequest())
+        failure = self.fails(
+            grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_WATCHERS", client.Watch, WatchRequest()
+        )
         self.assertGreater(failure.retry_seconds, 0)
         # Those that are there go on, and one that leaves makes room.
         client.interfaces(consistency=FRESH)

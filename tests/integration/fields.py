@@ -6,7 +6,8 @@ from protos import Addr, Interface, IPV4
 KEY_FIELDS = {
     Interface.DESCRIPTOR: frozenset({"uid", "index"}),
     Addr.DESCRIPTOR: frozenset(
-        {"uid", "interface_index", "family", "address", "prefix_length", "peer_address"}),
+        {"uid", "interface_index", "family", "address", "prefix_length", "peer_address"}
+    ),
 }
 # Fields that move without making an event.
 VOLATILE_FIELDS = frozenset({"unknown_attributes", "created_at", "updated_at", "stats"})
@@ -33,8 +34,11 @@ def set_fields(message):
 
 def differing_fields(old, new):
     """Names of the fields in which two messages of one type differ, without the volatile ones."""
-    return {field.name for field in old.DESCRIPTOR.fields
-            if value_of(old, field.name) != value_of(new, field.name)} - VOLATILE_FIELDS
+    return {
+        field.name
+        for field in old.DESCRIPTOR.fields
+        if value_of(old, field.name) != value_of(new, field.name)
+    } - VOLATILE_FIELDS
 
 
 def without_volatile(message):
@@ -69,8 +73,13 @@ def key_of(message):
     if message.DESCRIPTOR is Interface.DESCRIPTOR:
         return ("interface", message.index)
     if message.family == IPV4:
-        return ("addr", message.interface_index, message.address, message.prefix_length,
-                message.peer_address)
+        return (
+            "addr",
+            message.interface_index,
+            message.address,
+            message.prefix_length,
+            message.peer_address,
+        )
     return ("addr", message.interface_index, message.address)
 
 
@@ -82,7 +91,12 @@ def same_objects(ours, theirs):
     lines += [f"too much: {key}" for key in left.keys() - right.keys()]
     for key in left.keys() & right.keys():
         if left[key] != right[key]:
-            lines.append(f"{key}: " + ", ".join(
-                f"{name} {value_of(left[key], name)!r} instead of {value_of(right[key], name)!r}"
-                for name in differing_fields(left[key], right[key])))
+            lines.append(
+                f"{key}: "
+                + ", ".join(
+                    f"{name} {value_of(left[key], name)!r}"
+                    f" instead of {value_of(right[key], name)!r}"
+                    for name in differing_fields(left[key], right[key])
+                )
+            )
     return lines

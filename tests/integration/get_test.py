@@ -8,18 +8,29 @@ import grpc
 import harness
 from fields import same_objects
 from netns import CommandFailed
-from protos import CACHED, FRESH, FieldMask, GetInterfaceRequest, GetServerInfoRequest, ListAddrsRequest
+from protos import (
+    CACHED,
+    FRESH,
+    FieldMask,
+    GetInterfaceRequest,
+    GetServerInfoRequest,
+    ListAddrsRequest,
+)
 
 
 class GetTest(harness.IntegrationTest):
-
     def test_by_index_name_and_alternative_name(self):
         namespace, _, client = self.started()
         long_name = "x" * 127
-        namespace.batch(["link add name some0 index 42 type bridge",
-                         "link add name other0 type bridge",
-                         f"link property add dev some0 altname short altname {long_name}",
-                         "link set dev some0 alias uplink", "link set dev some0 up"])
+        namespace.batch(
+            [
+                "link add name some0 index 42 type bridge",
+                "link add name other0 type bridge",
+                f"link property add dev some0 altname short altname {long_name}",
+                "link set dev some0 alias uplink",
+                "link set dev some0 up",
+            ]
+        )
         listed = [i for i in client.interfaces() if i.index == 42]
         for consistency in (FRESH, CACHED):
             for key in ({"index": 42}, {"name": "some0"}, {"name": "short"}, {"name": long_name}):
@@ -31,30 +42,47 @@ class GetTest(harness.IntegrationTest):
         namespace, _, client = self.started()
         namespace.ip("link add name \u540d\u524d0 type bridge")
         for consistency in (FRESH, CACHED):
-            self.assertEqual(client.get(name="\u540d\u524d0", consistency=consistency).name, "\u540d\u524d0")
+            self.assertEqual(
+                client.get(name="\u540d\u524d0", consistency=consistency).name, "\u540d\u524d0"
+            )
 
     def test_what_is_not_there(self):
         namespace, _, client = self.started()
-        namespace.batch(["link add name some0 index 42 type bridge",
-                         "link property add dev some0 altname short"])
+        namespace.batch(
+            [
+                "link add name some0 index 42 type bridge",
+                "link property add dev some0 altname short",
+            ]
+        )
         client.interfaces()
         namespace.ip("link del dev some0")
         for consistency in (FRESH, CACHED):
-            for key in ({"index": 42}, {"name": "some0"}, {"name": "short"}, {"name": "never"},
-                        {"index": 2**31 - 1}, {"name": "y" * 127}):
+            for key in (
+                {"index": 42},
+                {"name": "some0"},
+                {"name": "short"},
+                {"name": "never"},
+                {"index": 2**31 - 1},
+                {"name": "y" * 127},
+            ):
                 with self.subTest(key=key, consistency=consistency):
-                    self.fails(grpc.StatusCode.NOT_FOUND, "INTERFACE_NOT_FOUND",
-                               client.GetInterface,
-                               GetInterfaceRequest(consistency=consistency, **key))
+                    self.fails(
+                        grpc.StatusCode.NOT_FOUND,
+                        "INTERFACE_NOT_FOUND",
+                        client.GetInterface,
+                        GetInterfaceRequest(consistency=consistency, **key),
+                    )
 
     def test_a_mask(self):
         namespace, _, client = self.started()
         namespace.ip("link add name some0 index 42 type bridge")
         for consistency in (FRESH, CACHED):
-            found = client.get(name="some0", consistency=consistency,
-                               read_mask=FieldMask(paths=["mtu", "kind"]))
-            self.assertEqual({field.name for field, _ in found.ListFields()},
-                             {"uid", "index", "mtu", "kind"})
+            found = client.get(
+                name="some0", consistency=consistency, read_mask=FieldMask(paths=["mtu", "kind"])
+            )
+            self.assertEqual(
+                {field.name for field, _ in found.ListFields()}, {"uid", "index", "mtu", "kind"}
+            )
 
     def test_revision_and_time(self):
         namespace, _, client = self.started()
@@ -78,8 +106,9 @@ class GetTest(harness.IntegrationTest):
         self.assertEqual(client.get(name="another", consistency=CACHED).alias, "text")
 
     def test_server_info(self):
-        namespace, _, client = self.started("--node_name=node-7", "--max_watchers=5", "--pool_size=3",
-                                            "--audit_interval=30s")
+        namespace, _, client = self.started(
+            "--node_name=node-7", "--max_watchers=5", "--pool_size=3", "--audit_interval=30s"
+        )
         namespace.batch(["link add name some0 type bridge", "addr add 10.0.0.1/24 dev some0"])
         client.interfaces()
         client.addrs()
@@ -88,7 +117,9 @@ class GetTest(harness.IntegrationTest):
         self.assertRegex(info.version, r"^\d+\.\d+\.\d+")
         self.assertEqual(info.node_name, "node-7")
         self.assertEqual(info.kernel_release, os.uname().release)
-        self.assertEqual((info.counts.interfaces, info.counts.addrs, info.counts.watchers), (2, 1, 1))
+        self.assertEqual(
+            (info.counts.interfaces, info.counts.addrs, info.counts.watchers), (2, 1, 1)
+        )
         self.assertEqual(info.counts.overruns, 0)
         self.assertGreater(info.counts.dumps, 0)
         self.assertEqual((info.limits.max_watchers, info.limits.pool_size), (5, 3))
@@ -110,7 +141,9 @@ class GetTest(harness.IntegrationTest):
     def test_the_cookie_is_that_of_the_namespace(self):
         namespace, _, client = self.started()
         other = self.namespace()
-        script = "import socket; print(int.from_bytes(socket.socket().getsockopt(1, 71, 8), 'little'))"
+        script = (
+            "import socket; print(int.from_bytes(socket.socket().getsockopt(1, 71, 8), 'little'))"
+        )
         try:
             cookie = int(namespace.execute("/usr/bin/python3", "-c", script))
         except CommandFailed:
@@ -122,7 +155,9 @@ class GetTest(harness.IntegrationTest):
         namespace, _, client = self.started()
         self.assert_agrees(namespace, client)
         self.assertEqual(client.info().counts.malformed_attributes, 0)
-        self.assertEqual(client.GetServerInfo(GetServerInfoRequest(), timeout=60).counts.listings, 0)
+        self.assertEqual(
+            client.GetServerInfo(GetServerInfoRequest(), timeout=60).counts.listings, 0
+        )
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ from netns import Namespace, remove_leftovers
 from protos import CACHED, FRESH, WatchRequest
 from rpc import Client, Failure
 from server import Linkvaned
-from replica import Replica
 from watcher import Watcher
 
-SCALE = float(os.environ.get("LINKVANE_TEST_SCALE") or
-              os.environ.get("LINKVANE_TEST_DEFAULT_SCALE") or 1)
+SCALE = float(
+    os.environ.get("LINKVANE_TEST_SCALE") or os.environ.get("LINKVANE_TEST_DEFAULT_SCALE") or 1
+)
 DEADLINE_SECONDS = 60
 
 
@@ -59,8 +59,10 @@ class IntegrationTest(unittest.TestCase):
         super().run(result)
         if len(result.failures) + len(result.errors) > before:
             for number, server in enumerate(self._servers):
-                print(f"--- {self.id()}: log of server {number}, its end\n{server.log()[-8000:]}",
-                      file=sys.stderr)
+                print(
+                    f"--- {self.id()}: log of server {number}, its end\n{server.log()[-8000:]}",
+                    file=sys.stderr,
+                )
 
     def namespace(self):
         namespace = Namespace()
@@ -136,17 +138,24 @@ class IntegrationTest(unittest.TestCase):
         It is asked between two readings of ip that are the same; while the kernel still works on
         something, they are not.
         """
+
         def compare():
             before = namespace.view()
-            answers = [(client.interfaces(consistency=consistency),
-                        client.addrs(consistency=consistency)) for consistency in consistencies]
+            answers = [
+                (client.interfaces(consistency=consistency), client.addrs(consistency=consistency))
+                for consistency in consistencies
+            ]
             if namespace.view().without_what_runs() != before.without_what_runs():
                 return None
             lines = []
             for consistency, (interfaces, addrs) in zip(consistencies, answers):
-                lines += [f"{'cached' if consistency == CACHED else 'fresh'}: {line}" for line in
-                          interface_differences(interfaces, before) + addr_differences(addrs, before)]
+                lines += [
+                    f"{'cached' if consistency == CACHED else 'fresh'}: {line}"
+                    for line in interface_differences(interfaces, before)
+                    + addr_differences(addrs, before)
+                ]
             return before, lines
+
         view, lines = wait_until(compare, "two readings of ip with nothing between them")
         if lines:
             self.fail("\n".join(lines))

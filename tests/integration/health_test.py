@@ -16,7 +16,6 @@ def _text(number, text):
 
 
 class HealthTest(harness.IntegrationTest):
-
     def test_what_serves(self):
         _, _, client = self.started()
         for service in ("", _SERVICE):
@@ -31,9 +30,14 @@ class HealthTest(harness.IntegrationTest):
 
     def test_watch(self):
         _, _, client = self.started()
-        for service, status in (("", _SERVING), (_SERVICE, _SERVING), ("no.such.Service", _SERVICE_UNKNOWN)):
+        for service, status in (
+            ("", _SERVING),
+            (_SERVICE, _SERVING),
+            ("no.such.Service", _SERVICE_UNKNOWN),
+        ):
             stream = client.channel.unary_stream("/grpc.health.v1.Health/Watch")(
-                _text(1, service) if service else b"", timeout=30)
+                _text(1, service) if service else b"", timeout=30
+            )
             self.assertEqual(next(stream), status)
             stream.cancel()
 

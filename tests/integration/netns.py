@@ -19,7 +19,9 @@ def run(words, stdin=b"", check=True):
     """Runs a command, whose words may be bytes, and returns its standard output as bytes."""
     done = subprocess.run(words, input=stdin, capture_output=True, check=False)
     if check and done.returncode != 0:
-        raise CommandFailed(f"{words}: status {done.returncode}\n{done.stderr.decode(errors='replace')}")
+        raise CommandFailed(
+            f"{words}: status {done.returncode}\n{done.stderr.decode(errors='replace')}"
+        )
     return done.stdout
 
 
@@ -65,15 +67,22 @@ class Namespace:
             # For some mistakes ip ends, also with -force. A line of output after each command tells
             # how far it came.
             script = b"".join(_line(line) + b"link show dev lo\n" for line in lines)
-            done = subprocess.run(["ip", "-n", self.name, "-force", "-brief", "-batch", "-"],
-                                  input=script, capture_output=True, check=False)
-            lines = lines[done.stdout.count(b"\n") + 1:]
+            done = subprocess.run(
+                ["ip", "-n", self.name, "-force", "-brief", "-batch", "-"],
+                input=script,
+                capture_output=True,
+                check=False,
+            )
+            lines = lines[done.stdout.count(b"\n") + 1 :]
 
     def start_batch(self, lines):
         """Starts `ip -force -batch` and returns the process, which reads its commands by itself."""
-        script = subprocess.Popen(["ip", "-n", self.name, "-force", "-batch", "-"],
-                                  stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL)
+        script = subprocess.Popen(
+            ["ip", "-n", self.name, "-force", "-batch", "-"],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
         script.stdin.write("".join(line + "\n" for line in lines).encode())
         script.stdin.close()
         return script
@@ -93,8 +102,12 @@ class Namespace:
         """{interface name: {attribute: value}}, with the counters as statistics/NAME."""
         pattern = "./*/{" + ",".join(_SYSFS) + ",statistics/*}"
         # An attribute that cannot be read now (carrier of an interface that is down) is left out.
-        out = self.execute("bash", "-c", f"cd /sys/class/net && printf '%s\\0' {pattern} | xargs -0 grep -s -H ''",
-                           check=False)
+        out = self.execute(
+            "bash",
+            "-c",
+            f"cd /sys/class/net && printf '%s\\0' {pattern} | xargs -0 grep -s -H ''",
+            check=False,
+        )
         found = {}
         for line in text_of(out).splitlines():
             path, _, value = line.partition(":")
@@ -109,8 +122,9 @@ class View:
     def __init__(self, namespace):
         self.time = time.time()
         self.links = namespace.json("-d", "link")
-        self.addrs = [(link, addr) for link in namespace.json("-d", "addr")
-                      for addr in link["addr_info"]]
+        self.addrs = [
+            (link, addr) for link in namespace.json("-d", "addr") for addr in link["addr_info"]
+        ]
         self.sysfs = namespace.sysfs()
         self.index_of = {link["ifname"]: link["ifindex"] for link in self.links}
 
@@ -132,8 +146,10 @@ class View:
             for key in ("valid_life_time", "preferred_life_time"):
                 addr[key] = {0: "over", forever: "forever"}.get(addr[key], "runs")
             addrs.append((link["ifindex"], addr))
-        sysfs = {name: {key: value for key, value in attributes.items() if "/" not in key}
-                 for name, attributes in self.sysfs.items()}
+        sysfs = {
+            name: {key: value for key, value in attributes.items() if "/" not in key}
+            for name, attributes in self.sysfs.items()
+        }
         return links, addrs, sysfs
 
 

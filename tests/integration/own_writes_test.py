@@ -10,18 +10,33 @@ ROUNDS = scaled(200)
 
 
 class OwnWritesTest(harness.IntegrationTest):
-
     def test_two_hundred_times_in_a_row(self):
         random = self.random()
         self.namespace_, _, self.client_ = self.started()
-        self.namespace_.batch(["link add name base0 type veth peer name base1",
-                               "link add name quiet0 type bridge", "link set dev base0 up"])
+        self.namespace_.batch(
+            [
+                "link add name base0 type veth peer name base1",
+                "link add name quiet0 type bridge",
+                "link set dev base0 up",
+            ]
+        )
         self.links = {"base0", "quiet0"}  # quiet0 is down: some of its changes make no event
         self.addrs = set()
         self.alternatives = {}
-        actions = [self.add_link, self.remove_link, self.rename, self.set_mtu, self.set_alias,
-                   self.set_group, self.add_alternative, self.remove_alternative, self.up_or_down,
-                   self.add_addr, self.add_addr, self.remove_addr]
+        actions = [
+            self.add_link,
+            self.remove_link,
+            self.rename,
+            self.set_mtu,
+            self.set_alias,
+            self.set_group,
+            self.add_alternative,
+            self.remove_alternative,
+            self.up_or_down,
+            self.add_addr,
+            self.add_addr,
+            self.remove_addr,
+        ]
         for number in range(ROUNDS):
             action = random.choice(actions)
             with self.subTest(number=number, action=action.__name__):
@@ -66,8 +81,11 @@ class OwnWritesTest(harness.IntegrationTest):
         self.namespace_.batch([f"link set dev {old} down", f"link set dev {old} name {new}"])
         self.links = self.links - {old} | {new}
         # IPv6 addresses go with "down".
-        self.addrs = {(new if name == old else name, address) for name, address in self.addrs
-                      if name != old or ":" not in address}
+        self.addrs = {
+            (new if name == old else name, address)
+            for name, address in self.addrs
+            if name != old or ":" not in address
+        }
         self.alternatives[new] = self.alternatives.pop(old, [])
         names = self.names()
         self.assertIn(new, names)
@@ -106,8 +124,12 @@ class OwnWritesTest(harness.IntegrationTest):
         name = random.choice(candidates)
         alternative = self.alternatives[name].pop()
         self.ip(f"link property del dev {name} altname {alternative}")
-        self.fails(grpc.StatusCode.NOT_FOUND, "INTERFACE_NOT_FOUND",
-                   self.client_.GetInterface, GetInterfaceRequest(name=alternative))
+        self.fails(
+            grpc.StatusCode.NOT_FOUND,
+            "INTERFACE_NOT_FOUND",
+            self.client_.GetInterface,
+            GetInterfaceRequest(name=alternative),
+        )
         self.assertNotIn(alternative, self.get(name).alt_names)
 
     def up_or_down(self, random, number):
@@ -134,8 +156,11 @@ class OwnWritesTest(harness.IntegrationTest):
         if not self.addrs:
             return
         name, address = random.choice(sorted(self.addrs))
-        length = next(addr.prefix_length for addr in self.client_.addrs()
-                      if (addr.interface_name, addr.address) == (name, address))
+        length = next(
+            addr.prefix_length
+            for addr in self.client_.addrs()
+            if (addr.interface_name, addr.address) == (name, address)
+        )
         self.ip(f"addr del {address}/{length} dev {name}")
         self.addrs.remove((name, address))
         self.assertNotIn((name, address), self.addresses())

@@ -6,8 +6,14 @@ import harness
 from fields import same_objects
 from harness import scaled
 from rpc import Failure
-from protos import (CACHED, AddrFilter, FieldMask, InterfaceFilter, ListAddrsRequest,
-                    ListInterfacesRequest)
+from protos import (
+    CACHED,
+    AddrFilter,
+    FieldMask,
+    InterfaceFilter,
+    ListAddrsRequest,
+    ListInterfacesRequest,
+)
 
 MIB = 2**20
 MANY = scaled(10000, 2000)
@@ -21,16 +27,27 @@ class ManyInterfacesTest(harness.IntegrationTest):
 
     def test_many_interfaces(self):
         namespace = self.namespace()
-        namespace.batch(["link add name first0 type bridge",
-                         *(f"link add name ifb-{n} type ifb" for n in range(MANY)),
-                         "link add name last0 type bridge"])
+        namespace.batch(
+            [
+                "link add name first0 type bridge",
+                *(f"link add name ifb-{n} type ifb" for n in range(MANY)),
+                "link add name last0 type bridge",
+            ]
+        )
         indexes = [link["ifindex"] for link in namespace.json("link")]
         self.assertEqual(len(indexes), MANY + 3)
         server = self.server(namespace)
         client = self.client(server)  # with gRPC's default limit of 4 MiB
-        for part in (self.whole_with_counters, self.whole_cached, self.cut_at_size, self.cut_at_number,
-                     self.cut_differently_on_the_way, self.unmoved_by_changes, self.watched,
-                     self.with_deadlines):
+        for part in (
+            self.whole_with_counters,
+            self.whole_cached,
+            self.cut_at_size,
+            self.cut_at_number,
+            self.cut_differently_on_the_way,
+            self.unmoved_by_changes,
+            self.watched,
+            self.with_deadlines,
+        ):
             with self.subTest(part=part.__name__):
                 part(namespace, client, sorted(indexes))
 
@@ -64,12 +81,15 @@ class ManyInterfacesTest(harness.IntegrationTest):
             self.assertLessEqual(max(page.ByteSize() for page in listing.pages), most)
             self.assertGreater(min(page.ByteSize() for page in listing.pages[:-1]), most * 0.9)
         # A page has at least one object.
-        listing = client.list_interfaces(max_response_bytes=1, filter=InterfaceFilter(names=["ifb-1*5"]))
+        listing = client.list_interfaces(
+            max_response_bytes=1, filter=InterfaceFilter(names=["ifb-1*5"])
+        )
         self.assertEqual({len(page.interfaces) for page in listing.pages}, {1})
         # What is more than a client takes is cut at 32 MiB only.
         with self.assertRaises(grpc.RpcError) as raised:
-            client.ListInterfaces(ListInterfacesRequest(max_response_bytes=100 * MIB, include_stats=True),
-                                  timeout=60)
+            client.ListInterfaces(
+                ListInterfacesRequest(max_response_bytes=100 * MIB, include_stats=True), timeout=60
+            )
             self.assertLess(harness.SCALE, 1)
             raise grpc.RpcError
         if harness.SCALE >= 1:
@@ -102,9 +122,17 @@ class ManyInterfacesTest(harness.IntegrationTest):
         request = ListInterfacesRequest(page_size=MANY // 3 + 2)
         page = client.ListInterfaces(request, timeout=60)
         found = list(page.interfaces)
-        namespace.batch(["link del dev last0", "link add name new0 type bridge",
-                         "link set dev ifb-1999 mtu 1300", "link set dev ifb-1998 name renamed0"])
-        self.assertNotIn("last0", [i.name for i in client.interfaces(filter=InterfaceFilter(names=["*0"]))])
+        namespace.batch(
+            [
+                "link del dev last0",
+                "link add name new0 type bridge",
+                "link set dev ifb-1999 mtu 1300",
+                "link set dev ifb-1998 name renamed0",
+            ]
+        )
+        self.assertNotIn(
+            "last0", [i.name for i in client.interfaces(filter=InterfaceFilter(names=["*0"]))]
+        )
         while page.next_page_token:
             request.page_token = page.next_page_token
             page = client.ListInterfaces(request, timeout=60)
@@ -138,11 +166,12 @@ class ManyInterfacesTest(harness.IntegrationTest):
 
 
 class PagesTest(harness.IntegrationTest):
-
     def with_links(self, number=30, *flags):
         namespace, server, client = self.started(*flags)
-        namespace.batch([f"link add name ifb-{n} type ifb" for n in range(number)]
-                        + [f"addr add 10.0.{n}.1/24 dev ifb-{n}" for n in range(number)])
+        namespace.batch(
+            [f"link add name ifb-{n} type ifb" for n in range(number)]
+            + [f"addr add 10.0.{n}.1/24 dev ifb-{n}" for n in range(number)]
+        )
         return namespace, server, client
 
     def first_page(self, client, **arguments):
@@ -155,7 +184,9 @@ class PagesTest(harness.IntegrationTest):
         namespace, _, client = self.with_links()
         listing = client.list_addrs(page_size=7)
         self.assertEqual([len(page.addrs) for page in listing.pages], [7, 7, 7, 7, 2])
-        self.assertEqual([addr.address for addr in listing.objects], [f"10.0.{n}.1" for n in range(30)])
+        self.assertEqual(
+            [addr.address for addr in listing.objects], [f"10.0.{n}.1" for n in range(30)]
+        )
         small = client.list_addrs(max_response_bytes=300)
         self.assertGreater(len(small.pages), 5)
         self.assertEqual(same_objects(small.objects, listing.objects), [])
@@ -170,7 +201,9 @@ class PagesTest(harness.IntegrationTest):
         _, _, client = self.with_links()
         listing = client.list_interfaces(page_size=4, filter=InterfaceFilter(names=["ifb-1*"]))
         self.assertEqual([len(page.interfaces) for page in listing.pages], [4, 4, 3])
-        self.assertEqual([i.name for i in listing.objects], ["ifb-1"] + [f"ifb-1{n}" for n in range(10)])
+        self.assertEqual(
+            [i.name for i in listing.objects], ["ifb-1"] + [f"ifb-1{n}" for n in range(10)]
+        )
         listing = client.list_addrs(page_size=4, filter=AddrFilter(within="10.0.0.0/20"))
         self.assertEqual([len(page.addrs) for page in listing.pages], [4, 4, 4, 4])
 
@@ -192,14 +225,24 @@ class PagesTest(harness.IntegrationTest):
         _, _, client = self.with_links()
         token = self.first_page(client, filter=InterfaceFilter(kinds=["ifb"])).next_page_token
         good = {"page_token": token, "filter": InterfaceFilter(kinds=["ifb"])}
-        for changed in ({"filter": InterfaceFilter(kinds=["ifb", "veth"])}, {"filter": None},
-                        {"read_mask": FieldMask(paths=["name"])}, {"include_stats": True},
-                        {"consistency": CACHED}):
+        for changed in (
+            {"filter": InterfaceFilter(kinds=["ifb", "veth"])},
+            {"filter": None},
+            {"read_mask": FieldMask(paths=["name"])},
+            {"include_stats": True},
+            {"consistency": CACHED},
+        ):
             with self.subTest(changed=changed):
-                failure = self.fails(INVALID, "BAD_ARGUMENT", client.ListInterfaces,
-                                     ListInterfacesRequest(**{**good, **changed}))
+                failure = self.fails(
+                    INVALID,
+                    "BAD_ARGUMENT",
+                    client.ListInterfaces,
+                    ListInterfacesRequest(**{**good, **changed}),
+                )
                 self.assertEqual(failure.info.metadata["field"], "page_token")
-        failure = self.fails(INVALID, "BAD_ARGUMENT", client.ListAddrs, ListAddrsRequest(page_token=token))
+        failure = self.fails(
+            INVALID, "BAD_ARGUMENT", client.ListAddrs, ListAddrsRequest(page_token=token)
+        )
         self.assertEqual(failure.info.metadata["field"], "page_token")
         # It still holds.
         page = client.ListInterfaces(ListInterfacesRequest(**good, page_size=100), timeout=60)
@@ -212,7 +255,9 @@ class PagesTest(harness.IntegrationTest):
         garbage = ["x", "garbage", "AAAA", "=" * 9, "a" * 5000, token + "x", token[:-1], token[1:]]
         for _ in range(scaled(50)):
             at = random.randrange(len(token))
-            garbage.append(token[:at] + random.choice("abcdefghijkABCDEFG0123456789-_") + token[at + 1:])
+            garbage.append(
+                token[:at] + random.choice("abcdefghijkABCDEFG0123456789-_") + token[at + 1 :]
+            )
         for bad in garbage:
             if bad == token:
                 continue
@@ -227,8 +272,12 @@ class PagesTest(harness.IntegrationTest):
                 else:
                     self.fail(f"is accepted: {page}")
         for bad in garbage[:5]:
-            self.fails(INVALID, "BAD_ARGUMENT", client.ListInterfaces,
-                       ListInterfacesRequest(page_token=bad))
+            self.fails(
+                INVALID,
+                "BAD_ARGUMENT",
+                client.ListInterfaces,
+                ListInterfacesRequest(page_token=bad),
+            )
 
     def test_a_token_of_another_life(self):
         namespace, server, client = self.with_links()
@@ -236,8 +285,12 @@ class PagesTest(harness.IntegrationTest):
         server.stop()
         client = self.client(self.server(namespace))
         self.first_page(client)
-        self.fails(ABORTED, "PAGE_TOKEN_EXPIRED", client.ListInterfaces,
-                   ListInterfacesRequest(page_token=token))
+        self.fails(
+            ABORTED,
+            "PAGE_TOKEN_EXPIRED",
+            client.ListInterfaces,
+            ListInterfacesRequest(page_token=token),
+        )
 
     def test_a_full_store_keeps_those_that_run(self):
         namespace, _, client = self.with_links()
@@ -247,8 +300,12 @@ class PagesTest(harness.IntegrationTest):
         self.assertEqual(client.info().counts.listings, limit)
         namespace.ip("link set dev ifb-7 mtu 1300")
         for _ in range(3):
-            failure = self.fails(EXHAUSTED, "TOO_MANY_LISTINGS", client.ListInterfaces,
-                                 ListInterfacesRequest(page_size=3))
+            failure = self.fails(
+                EXHAUSTED,
+                "TOO_MANY_LISTINGS",
+                client.ListInterfaces,
+                ListInterfacesRequest(page_size=3),
+            )
             self.assertGreater(failure.retry_seconds, 0)
         # One page is enough for these.
         self.assertEqual(len(client.interfaces()), 31)
@@ -279,7 +336,9 @@ class PagesTest(harness.IntegrationTest):
         for number, page in started:
             rest = client.list_interfaces(page_token=page.next_page_token)
             last = rest.objects[-1]
-            self.assertEqual((last.name, last.mtu), ("ifb-29", 1500 if number == 0 else 1299 + number))
+            self.assertEqual(
+                (last.name, last.mtu), ("ifb-29", 1500 if number == 0 else 1299 + number)
+            )
 
 
 if __name__ == "__main__":

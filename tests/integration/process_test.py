@@ -18,13 +18,15 @@ _LINKVANE = os.environ.get("LINKVANE", "linkvane")
 
 
 class ProcessTest(harness.IntegrationTest):
-
     def refused(self, namespace, *flags, status=2, environment=None):
         """The one line with which linkvaned refuses to start."""
         server = Linkvaned(namespace, self.directory(), *flags, listen="", environment=environment)
         self.addCleanup(server.kill)
-        wait_until(lambda: server.process.poll() is not None or "listening" in server.log(),
-                   "it ends or listens", 20)
+        wait_until(
+            lambda: server.process.poll() is not None or "listening" in server.log(),
+            "it ends or listens",
+            20,
+        )
         ended, log = server.process.poll(), server.log()
         server.kill()
         self.assertEqual(ended, status, log)
@@ -34,29 +36,29 @@ class ProcessTest(harness.IntegrationTest):
     def test_wrong_flags(self):
         namespace = self.namespace()
         for flag in (
-                "--no_such_flag=1",
-                "--listen=",
-                "--listen=unix:",
-                "--listen=nonsense",
-                "--listen=127.0.0.1:99999",
-                "--listen=127.0.0.1:x",
-                "--audit_interval=soon",
-                "--audit_interval=-1s",
-                "--audit_interval=0",
-                "--max_watchers=many",
-                "--max_watchers=-1",
-                "--pool_size=0",
-                "--pool_size=1000",
-                "--pool_size=2.5",
-                "--watch_stall_timeout=-5s",
-                "--grace_period=-1s",
-                "--socket_mode=999",
-                "--socket_group=no-such-group",
-                "--log_level=loud",
-                "--log_format=xml",
-                "--allow_insecure_remote=perhaps",
-                "--flagfile=/no/such/file",
-                "extra",
+            "--no_such_flag=1",
+            "--listen=",
+            "--listen=unix:",
+            "--listen=nonsense",
+            "--listen=127.0.0.1:99999",
+            "--listen=127.0.0.1:x",
+            "--audit_interval=soon",
+            "--audit_interval=-1s",
+            "--audit_interval=0",
+            "--max_watchers=many",
+            "--max_watchers=-1",
+            "--pool_size=0",
+            "--pool_size=1000",
+            "--pool_size=2.5",
+            "--watch_stall_timeout=-5s",
+            "--grace_period=-1s",
+            "--socket_mode=999",
+            "--socket_group=no-such-group",
+            "--log_level=loud",
+            "--log_format=xml",
+            "--allow_insecure_remote=perhaps",
+            "--flagfile=/no/such/file",
+            "extra",
         ):
             with self.subTest(flag=flag):
                 line = self.refused(namespace, flag)
@@ -71,28 +73,58 @@ class ProcessTest(harness.IntegrationTest):
     def test_help_and_version(self):
         namespace = self.namespace()
         text = namespace.execute(LINKVANED, "--help").decode()
-        for flag in ("listen", "allow_insecure_remote", "socket_mode", "socket_group", "node_name",
-                     "pool_size", "audit_interval", "max_watchers", "watch_stall_timeout",
-                     "grace_period", "log_level", "log_format", "flagfile"):
+        for flag in (
+            "listen",
+            "allow_insecure_remote",
+            "socket_mode",
+            "socket_group",
+            "node_name",
+            "pool_size",
+            "audit_interval",
+            "max_watchers",
+            "watch_stall_timeout",
+            "grace_period",
+            "log_level",
+            "log_format",
+            "flagfile",
+        ):
             self.assertIn(f"--{flag}", text)
         self.assertNotIn("--undefok", text)  # of the flags library
-        self.assertRegex(namespace.execute(LINKVANED, "--version").decode(), r"^linkvaned \d+\.\d+\.\d+\n$")
+        self.assertRegex(
+            namespace.execute(LINKVANED, "--version").decode(), r"^linkvaned \d+\.\d+\.\d+\n$"
+        )
 
     def test_plaintext_for_others_is_refused(self):
         namespace = self.namespace()
-        namespace.batch(["link set dev lo up", "link add name veth0 type veth peer name veth1",
-                         "link set dev veth0 up", "addr add 192.0.2.1/24 dev veth0"])
+        namespace.batch(
+            [
+                "link set dev lo up",
+                "link add name veth0 type veth peer name veth1",
+                "link set dev veth0 up",
+                "addr add 192.0.2.1/24 dev veth0",
+            ]
+        )
         for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:0", "192.0.2.1:50550", "[fd00::1]:0"):
             with self.subTest(address=address):
-                self.assertIn("allow_insecure_remote", self.refused(namespace, f"--listen={address}"))
+                self.assertIn(
+                    "allow_insecure_remote", self.refused(namespace, f"--listen={address}")
+                )
         # Also beside an address that is fine.
         self.refused(namespace, f"--listen=unix:{self.directory()}/socket,0.0.0.0:0")
 
     def test_plaintext_for_others_if_told_so(self):
         namespace = self.namespace()
-        namespace.batch(["link set dev lo up", "link add name veth0 type veth peer name veth1",
-                         "link set dev veth0 up", "addr add 192.0.2.1/24 dev veth0"])
-        server = self.server(namespace, "--allow_insecure_remote", listen="192.0.2.1:0", ready=False)
+        namespace.batch(
+            [
+                "link set dev lo up",
+                "link add name veth0 type veth peer name veth1",
+                "link set dev veth0 up",
+                "addr add 192.0.2.1/24 dev veth0",
+            ]
+        )
+        server = self.server(
+            namespace, "--allow_insecure_remote", listen="192.0.2.1:0", ready=False
+        )
         self.assert_answers(namespace, self.port_of(server, "192.0.2.1"))
 
     def test_a_port_of_loopback(self):
@@ -106,8 +138,12 @@ class ProcessTest(harness.IntegrationTest):
     def port_of(self, server, host):
         """HOST:PORT from the line that says where the server listens."""
         pattern = re.escape(host) if host != "localhost" else r"(?:127\.0\.0\.1|\[::1\]|localhost)"
-        wait_until(lambda: server.process.poll() is not None
-                   or re.search(pattern + r":[1-9]\d*", server.log()), "a line with the port", 20)
+        wait_until(
+            lambda: server.process.poll() is not None
+            or re.search(pattern + r":[1-9]\d*", server.log()),
+            "a line with the port",
+            20,
+        )
         self.assertIsNone(server.process.poll(), server.log())
         return re.search(pattern + r":[1-9]\d*", server.log()).group()
 
@@ -120,10 +156,15 @@ class ProcessTest(harness.IntegrationTest):
         namespace.ip("link set dev lo up")
         directory = self.directory()
         server = self.server(
-            namespace, directory=directory,
-            listen=f"unix:{directory}/linkvane.sock,unix:{directory}/other,127.0.0.1:0")
-        for address in (f"unix:{directory}/linkvane.sock", f"unix:{directory}/other",
-                        self.port_of(server, "127.0.0.1")):
+            namespace,
+            directory=directory,
+            listen=f"unix:{directory}/linkvane.sock,unix:{directory}/other,127.0.0.1:0",
+        )
+        for address in (
+            f"unix:{directory}/linkvane.sock",
+            f"unix:{directory}/other",
+            self.port_of(server, "127.0.0.1"),
+        ):
             self.assert_answers(namespace, address)
 
     def test_a_second_server_on_a_live_socket_does_not_start(self):
@@ -140,7 +181,9 @@ class ProcessTest(harness.IntegrationTest):
         # The first is as it was, also for those who come now.
         self.assertIn("lo", [i.name for i in self.client(first).interfaces()])
         namespace.ip("link add name new0 type bridge")
-        watcher.wait(lambda replica: [i for i in replica.interfaces() if i.name == "new0"], "the change")
+        watcher.wait(
+            lambda replica: [i for i in replica.interfaces() if i.name == "new0"], "the change"
+        )
 
     def test_a_port_that_is_taken(self):
         namespace = self.namespace()
@@ -190,16 +233,26 @@ class ProcessTest(harness.IntegrationTest):
     def test_flags_from_the_environment(self):
         namespace = self.namespace()
         directory = self.directory()
-        server = self.server(namespace, directory=directory, listen="", environment={
-            "LINKVANE_LISTEN": f"unix:{directory}/linkvane.sock", "LINKVANE_NODE_NAME": "from-environment",
-            "LINKVANE_MAX_WATCHERS": "7"})
+        server = self.server(
+            namespace,
+            directory=directory,
+            listen="",
+            environment={
+                "LINKVANE_LISTEN": f"unix:{directory}/linkvane.sock",
+                "LINKVANE_NODE_NAME": "from-environment",
+                "LINKVANE_MAX_WATCHERS": "7",
+            },
+        )
         info = self.client(server).info()
         self.assertEqual((info.node_name, info.limits.max_watchers), ("from-environment", 7))
 
     def test_a_flag_outweighs_the_environment(self):
         namespace = self.namespace()
-        server = self.server(namespace, "--node_name=from-flag",
-                             environment={"LINKVANE_NODE_NAME": "from-environment"})
+        server = self.server(
+            namespace,
+            "--node_name=from-flag",
+            environment={"LINKVANE_NODE_NAME": "from-environment"},
+        )
         self.assertEqual(self.client(server).info().node_name, "from-flag")
 
     def test_flags_from_a_file(self):
@@ -207,7 +260,9 @@ class ProcessTest(harness.IntegrationTest):
         directory = self.directory()
         path = os.path.join(directory, "flags")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"# where\n--listen=unix:{directory}/linkvane.sock\n\n--node_name=from-file\n")
+            file.write(
+                f"# where\n--listen=unix:{directory}/linkvane.sock\n\n--node_name=from-file\n"
+            )
         server = self.server(namespace, f"--flagfile={path}", directory=directory, listen="")
         self.assertEqual(self.client(server).info().node_name, "from-file")
 
@@ -216,9 +271,19 @@ class ProcessTest(harness.IntegrationTest):
         directory = self.directory()
         os.chmod(directory, 0o777)
         namespace.batch(["link add name some0 type bridge", "addr add 10.0.0.1/24 dev some0"])
-        server = self.server(namespace, directory=directory, prefix=(
-            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all",
-            "--inh-caps=-all", "--no-new-privs"))
+        server = self.server(
+            namespace,
+            directory=directory,
+            prefix=(
+                "setpriv",
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                "--bounding-set=-all",
+                "--inh-caps=-all",
+                "--no-new-privs",
+            ),
+        )
         with open(f"/proc/{server.pid}/status", encoding="utf-8") as status:
             self.assertRegex(status.read(), r"CapEff:\t0+\n")
         client = self.client(server)
@@ -234,8 +299,12 @@ class ProcessTest(harness.IntegrationTest):
             with self.subTest(signal=number.name):
                 server.signal(number)
                 namespace.ip(f"link add name signal{number} type bridge")
-                watcher.wait(lambda replica: [i for i in replica.interfaces()
-                                              if i.name == f"signal{number}"], "the change")
+                watcher.wait(
+                    lambda replica: [
+                        i for i in replica.interfaces() if i.name == f"signal{number}"
+                    ],
+                    "the change",
+                )
         self.assertIsNone(server.process.poll())
 
     def test_a_log_of_json(self):

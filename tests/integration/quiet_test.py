@@ -16,22 +16,26 @@ for n in range(200):
 
 
 class QuietTest(harness.IntegrationTest):
-
     def quiet_namespace(self, *flags, bridge=""):
         namespace, _, client = self.started(*flags)
-        namespace.batch([
-            "link set dev lo up",
-            f"link add name bridge0 type bridge {bridge}",
-            "link add name port0 type veth peer name port1",
-            "link set dev port0 master bridge0",
-            "link set dev port0 up", "link set dev port1 up", "link set dev bridge0 up",
-            "link add name vxlan0 type vxlan id 7 dstport 4789",
-            "tuntap add dev tun0 mode tun",
-            "addr add 10.0.0.1/24 dev bridge0 valid_lft 5000 preferred_lft 4000",
-            "addr add 10.0.0.2/24 dev bridge0 valid_lft forever preferred_lft 3000",
-            "addr add 10.0.0.3/24 dev bridge0 valid_lft 3000 preferred_lft 0",
-            "addr add fd00::1/64 nodad dev port1 valid_lft 5000 preferred_lft 4000",
-            "addr add fd00::2/64 nodad dev port1 valid_lft forever preferred_lft 3000"])
+        namespace.batch(
+            [
+                "link set dev lo up",
+                f"link add name bridge0 type bridge {bridge}",
+                "link add name port0 type veth peer name port1",
+                "link set dev port0 master bridge0",
+                "link set dev port0 up",
+                "link set dev port1 up",
+                "link set dev bridge0 up",
+                "link add name vxlan0 type vxlan id 7 dstport 4789",
+                "tuntap add dev tun0 mode tun",
+                "addr add 10.0.0.1/24 dev bridge0 valid_lft 5000 preferred_lft 4000",
+                "addr add 10.0.0.2/24 dev bridge0 valid_lft forever preferred_lft 3000",
+                "addr add 10.0.0.3/24 dev bridge0 valid_lft 3000 preferred_lft 0",
+                "addr add fd00::1/64 nodad dev port1 valid_lft 5000 preferred_lft 4000",
+                "addr add fd00::2/64 nodad dev port1 valid_lft forever preferred_lft 3000",
+            ]
+        )
         # Duplicate address detection, and the bridge's port until it forwards, do make events.
         wait_until(lambda: self.settled(namespace), "settled")
         return namespace, client
@@ -41,13 +45,17 @@ class QuietTest(harness.IntegrationTest):
         links = {link["ifname"]: link for link in namespace.json("-d", "link")}
         state = links["port0"]["linkinfo"]["info_slave_data"]["state"]
         addrs = [a for link in namespace.json("addr") for a in link["addr_info"]]
-        return (state == "forwarding" and links["bridge0"]["operstate"] == "UP"
-                and not any(a.get("tentative") for a in addrs)
-                and sum(a["scope"] == "link" for a in addrs) == 3)
+        return (
+            state == "forwarding"
+            and links["bridge0"]["operstate"] == "UP"
+            and not any(a.get("tentative") for a in addrs)
+            and sum(a["scope"] == "link" for a in addrs) == 3
+        )
 
     def test_lifetimes_and_three_audits(self):
         namespace, client = self.quiet_namespace(
-            "--audit_interval=300ms", bridge="stp_state 1 forward_delay 200")  # with running timers
+            "--audit_interval=300ms", bridge="stp_state 1 forward_delay 200"
+        )  # with running timers
         before = client.addrs(consistency=FRESH), client.interfaces(consistency=FRESH)
         watcher = self.watcher(client, bookmark_interval=seconds(0.1)).wait_synced()
         dumps = client.info().counts.dumps
@@ -57,7 +65,8 @@ class QuietTest(harness.IntegrationTest):
         wait_until(lambda: client.info().counts.dumps >= dumps + 4 * 3, "three whole audits")
         self.assertNotEqual(self.lifetimes(namespace), lifetimes)
         after_synced = watcher.locked(
-            lambda replica: replica.contents[replica.contents.index("synced") + 1:])
+            lambda replica: replica.contents[replica.contents.index("synced") + 1 :]
+        )
         self.assertEqual(set(after_synced), {"bookmark"})
         self.assert_silent_until_a_change(namespace, watcher)
         self.assertEqual(client.info().counts.audit_differences, differences)
@@ -80,9 +89,16 @@ class QuietTest(harness.IntegrationTest):
     def test_the_same_value_again(self):
         namespace, client = self.quiet_namespace()
         watcher = self.watcher(client).wait_synced()
-        namespace.batch(["link set dev port1 up", "link set dev port1 mtu 1500",
-                         "link set dev port1 group 0", "link set dev port0 master bridge0",
-                         "addr replace fd00::2/64 nodad dev port1 valid_lft forever preferred_lft 3000"] * 5)
+        namespace.batch(
+            [
+                "link set dev port1 up",
+                "link set dev port1 mtu 1500",
+                "link set dev port1 group 0",
+                "link set dev port0 master bridge0",
+                "addr replace fd00::2/64 nodad dev port1 valid_lft forever preferred_lft 3000",
+            ]
+            * 5
+        )
         # The last one sets a lifetime anew, which is a change.
         watcher.wait(lambda replica: replica.live, "an event")
         for event in watcher.locked(lambda replica: list(replica.live)):
@@ -92,11 +108,20 @@ class QuietTest(harness.IntegrationTest):
     def test_an_audit_finds_what_made_no_event(self):
         namespace, client = self.quiet_namespace("--audit_interval=300ms")
         watcher = self.watcher(client, types=[INTERFACE]).wait_synced()
-        namespace.batch(["link set dev vxlan0 alias told-by-nobody",
-                         "link property add dev vxlan0 altname nor-this"])
+        namespace.batch(
+            [
+                "link set dev vxlan0 alias told-by-nobody",
+                "link property add dev vxlan0 altname nor-this",
+            ]
+        )
         found = watcher.wait(
-            lambda replica: [i for i in replica.interfaces() if i.alias == "told-by-nobody"
-                             and list(i.alt_names) == ["nor-this"]], "the audit's finding")
+            lambda replica: [
+                i
+                for i in replica.interfaces()
+                if i.alias == "told-by-nobody" and list(i.alt_names) == ["nor-this"]
+            ],
+            "the audit's finding",
+        )
         self.assertEqual(found[0].name, "vxlan0")
         kinds = watcher.locked(lambda replica: {event.type for event in replica.live})
         self.assertEqual(kinds, {MODIFIED})
@@ -104,8 +129,10 @@ class QuietTest(harness.IntegrationTest):
 
     @staticmethod
     def lifetimes(namespace):
-        return [(addr["valid_life_time"], addr["preferred_life_time"])
-                for _, addr in namespace.view().addrs]
+        return [
+            (addr["valid_life_time"], addr["preferred_life_time"])
+            for _, addr in namespace.view().addrs
+        ]
 
     def assert_silent_until_a_change(self, namespace, watcher):
         """The watcher has seen no event; then the next one is that of a change made now."""

@@ -20,7 +20,6 @@ def python_blocks():
 
 
 class ReadmeTest(harness.IntegrationTest):
-
     def test_the_python_client_lists_and_watches(self):
         blocks = python_blocks()
         if not blocks:
@@ -31,10 +30,16 @@ class ReadmeTest(harness.IntegrationTest):
         with open(path, "w", encoding="utf-8") as file:
             file.write(blocks[0])
         process = subprocess.Popen(
-            [sys.executable, "-u", path], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={**os.environ, "LINKVANE_SERVER": server.target,
-                 "PYTHONPATH": os.environ["LINKVANE_TEST_PROTOS"]})
+            [sys.executable, "-u", path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={
+                **os.environ,
+                "LINKVANE_SERVER": server.target,
+                "PYTHONPATH": os.environ["LINKVANE_TEST_PROTOS"],
+            },
+        )
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)

@@ -1,7 +1,13 @@
 """A watcher's copy of the state, which also judges the stream that it is made from."""
 
-from fields import (KEY_FIELDS, VOLATILE_FIELDS, differing_fields, key_of, set_fields,
-                    without_volatile)
+from fields import (
+    KEY_FIELDS,
+    VOLATILE_FIELDS,
+    differing_fields,
+    key_of,
+    set_fields,
+    without_volatile,
+)
 from protos import ADDED, ADDR, INTERFACE, MODIFIED, REMOVED, Interface
 
 
@@ -35,10 +41,13 @@ class Replica:
         types = set(request.types) or {INTERFACE, ADDR}
         self._paths = {path.partition(".")[0] for path in request.read_mask.paths}
         # Both types are complete, so that they have to fit each other.
-        self._whole = (types == {INTERFACE, ADDR} and not self._paths
-                       and not request.interface_filter.ListFields()
-                       and not request.addr_filter.ListFields()
-                       and (resumed is not None or not request.skip_snapshot))
+        self._whole = (
+            types == {INTERFACE, ADDR}
+            and not self._paths
+            and not request.interface_filter.ListFields()
+            and not request.addr_filter.ListFields()
+            and (resumed is not None or not request.skip_snapshot)
+        )
         self._blind = request.skip_snapshot and resumed is None  # does not know what was there
 
     def interfaces(self):
@@ -51,8 +60,10 @@ class Replica:
         """Takes the next response; raises Violation where it breaks a rule."""
         content = response.WhichOneof("content")
         self._demand(content is not None, "a response says nothing")
-        self._demand((content == "created") == (not self.contents),
-                     f"{content} as response {len(self.contents) + 1}")
+        self._demand(
+            (content == "created") == (not self.contents),
+            f"{content} as response {len(self.contents) + 1}",
+        )
         self.contents.append(content)
         self.largest_response = max(self.largest_response, response.ByteSize())
         getattr(self, "_apply_" + content)(getattr(response, content), response)
@@ -75,7 +86,9 @@ class Replica:
         del synced, response
         self._demand(not self.synced, "synced twice for one snapshot")
         if self.request.skip_snapshot and not self.resyncs and not self._may_sync:
-            self._demand(self.contents == ["created", "synced"], "skip_snapshot: synced is not next")
+            self._demand(
+                self.contents == ["created", "synced"], "skip_snapshot: synced is not next"
+            )
         self.synced = True
 
     def _apply_bookmark(self, bookmark, response):
@@ -107,14 +120,18 @@ class Replica:
 
     def _take_checkpoint(self, content, checkpoint):
         # A gap may be all that a batch has.
-        self._demand(content in ("events", "gap", "synced", "bookmark"), f"a checkpoint on {content}")
+        self._demand(
+            content in ("events", "gap", "synced", "bookmark"), f"a checkpoint on {content}"
+        )
         self._demand(self._is_live(), "a checkpoint before synced")
-        self._demand(checkpoint.epoch == self.created.revision.epoch, "a checkpoint of another epoch")
+        self._demand(
+            checkpoint.epoch == self.created.revision.epoch, "a checkpoint of another epoch"
+        )
         if self.checkpoint is not None:
             self._demand(checkpoint.number >= self.checkpoint.number, "a checkpoint goes back")
         self.checkpoint = checkpoint
-        # The rows that a rename changes have revisions of their own, and a checkpoint may be between
-        # them; nothing is under way only where the stream rests.
+        # The rows that a rename changes have revisions of their own, and a checkpoint may be
+        # between them; nothing is under way only where the stream rests.
         if self._whole and content != "events":
             self.check_names()
 
@@ -123,18 +140,24 @@ class Replica:
         names = {interface.index: interface for interface in self.interfaces()}
         for addr in self.addrs():
             self._demand(addr.interface_index in names, f"an address without interface: {addr}")
-            self._demand(addr.interface_name == names[addr.interface_index].name,
-                         f"interface_name of {addr.address} is {addr.interface_name!r}, the "
-                         f"interface is {names[addr.interface_index].name!r}")
+            self._demand(
+                addr.interface_name == names[addr.interface_index].name,
+                f"interface_name of {addr.address} is {addr.interface_name!r}, the "
+                f"interface is {names[addr.interface_index].name!r}",
+            )
         for interface in names.values():
             if interface.HasField("master_name"):
-                self._demand(interface.master_index in names and
-                             interface.master_name == names[interface.master_index].name,
-                             f"{interface.name} has a master_name that its master has not")
+                self._demand(
+                    interface.master_index in names
+                    and interface.master_name == names[interface.master_index].name,
+                    f"{interface.name} has a master_name that its master has not",
+                )
             if interface.HasField("link_name"):
-                self._demand(interface.link_index in names and
-                             interface.link_name == names[interface.link_index].name,
-                             f"{interface.name} has a link_name that its link has not")
+                self._demand(
+                    interface.link_index in names
+                    and interface.link_name == names[interface.link_index].name,
+                    f"{interface.name} has a link_name that its link has not",
+                )
 
     def _apply_event(self, event, response):
         message = object_of(event.resource)
@@ -159,16 +182,22 @@ class Replica:
         if self._paths:
             keep = self._paths | KEY_FIELDS[message.DESCRIPTOR]
             keep |= {"raw_" + name for name in keep}
-            self._demand(set_fields(message) <= keep,
-                         f"{what}: outside the mask: {set_fields(message) - keep}")
+            self._demand(
+                set_fields(message) <= keep,
+                f"{what}: outside the mask: {set_fields(message) - keep}",
+            )
         if self._is_live():
             if self.checkpoint is not None:
-                self._demand(event.revision.number > self.checkpoint.number,
-                             f"{what}: revision {event.revision.number} is not after the "
-                             f"checkpoint {self.checkpoint.number}")
+                self._demand(
+                    event.revision.number > self.checkpoint.number,
+                    f"{what}: revision {event.revision.number} is not after the "
+                    f"checkpoint {self.checkpoint.number}",
+                )
         if response.HasField("checkpoint"):
-            self._demand(event.revision.number <= response.checkpoint.number,
-                         f"{what}: revision {event.revision.number} is after the checkpoint")
+            self._demand(
+                event.revision.number <= response.checkpoint.number,
+                f"{what}: revision {event.revision.number} is after the checkpoint",
+            )
         if event.type != MODIFIED:
             self._demand(not event.changed.paths, f"{what}: changed without MODIFIED")
             self._demand(not event.HasField("previous"), f"{what}: previous without MODIFIED")
@@ -180,8 +209,10 @@ class Replica:
         self._demand(message.uid not in self.objects, f"{what}: is there already")
         self._demand(key_of(message) not in self._keys, f"{what}: another one has the key")
         if self._whole and message.DESCRIPTOR is not Interface.DESCRIPTOR:
-            self._demand(("interface", message.interface_index) in self._keys,
-                         f"{what}: before its interface")
+            self._demand(
+                ("interface", message.interface_index) in self._keys,
+                f"{what}: before its interface",
+            )
         if not self._is_live():
             self._demand(event.coalesced == 1, f"{what}: coalesced in a snapshot")
         self.objects[message.uid] = message
@@ -192,30 +223,42 @@ class Replica:
         self._demand(self._is_live(), f"{what}: in a snapshot")
         held = self.objects.get(message.uid)
         changed = set(event.changed.paths) - VOLATILE_FIELDS
-        self._demand(len(set(event.changed.paths)) == len(event.changed.paths),
-                     f"{what}: a path twice in {event.changed.paths}")
+        self._demand(
+            len(set(event.changed.paths)) == len(event.changed.paths),
+            f"{what}: a path twice in {event.changed.paths}",
+        )
         self._demand(changed, f"{what}: nothing changed")
         if self._paths:
-            self._demand(changed <= self._paths | {"raw_" + name for name in self._paths},
-                         f"{what}: changed outside the mask: {changed}")
+            self._demand(
+                changed <= self._paths | {"raw_" + name for name in self._paths},
+                f"{what}: changed outside the mask: {changed}",
+            )
         if held is None:
             self._demand(self._blind, f"{what}: is not known")
         else:
             self._demand(key_of(held) == key_of(message), f"{what}: was {key_of(held)}")
             differing = differing_fields(held, message)
             if event.coalesced == 1:
-                self._demand(changed == differing,
-                             f"{what}: changed {sorted(changed)}, but {sorted(differing)} differ")
+                self._demand(
+                    changed == differing,
+                    f"{what}: changed {sorted(changed)}, but {sorted(differing)} differ",
+                )
             else:
-                self._demand(differing <= changed,
-                             f"{what}: changed {sorted(changed)}, but {sorted(differing)} differ")
+                self._demand(
+                    differing <= changed,
+                    f"{what}: changed {sorted(changed)}, but {sorted(differing)} differ",
+                )
         wanted = self.request.include_previous and event.coalesced == 1
-        self._demand(event.HasField("previous") == wanted,
-                     f"{what}: previous is {'there' if event.HasField('previous') else 'missing'}")
+        self._demand(
+            event.HasField("previous") == wanted,
+            f"{what}: previous is {'there' if event.HasField('previous') else 'missing'}",
+        )
         if wanted and held is not None:
             previous = object_of(event.previous)
-            self._demand(without_volatile(previous) == without_volatile(held),
-                         f"{what}: previous is {previous}, but it was {held}")
+            self._demand(
+                without_volatile(previous) == without_volatile(held),
+                f"{what}: previous is {previous}, but it was {held}",
+            )
         self.objects[message.uid] = message
         self._keys[key_of(message)] = message.uid
 
@@ -228,8 +271,10 @@ class Replica:
             return
         del self._keys[key_of(held)]
         if event.coalesced == 1:
-            self._demand(without_volatile(held) == without_volatile(message),
-                         f"{what}: is {message}, the last state was {held}")
+            self._demand(
+                without_volatile(held) == without_volatile(message),
+                f"{what}: is {message}, the last state was {held}",
+            )
         if self._whole and message.DESCRIPTOR is Interface.DESCRIPTOR:
             left = [a.address for a in self.addrs() if a.interface_index == message.index]
             self._demand(not left, f"{what}: before its addresses {left}")

@@ -5,8 +5,16 @@ import dataclasses
 import grpc
 from google.protobuf import message_factory
 
-from protos import (SERVICE, ErrorInfo, GetInterfaceRequest, GetServerInfoRequest, ListAddrsRequest,
-                    ListInterfacesRequest, RetryInfo, RpcStatus)
+from protos import (
+    SERVICE,
+    ErrorInfo,
+    GetInterfaceRequest,
+    GetServerInfoRequest,
+    ListAddrsRequest,
+    ListInterfacesRequest,
+    RetryInfo,
+    RpcStatus,
+)
 
 CALL_SECONDS = 60
 _OPTIONS = (
@@ -27,6 +35,7 @@ def _class_of(descriptor):
 @dataclasses.dataclass
 class Listing:
     """All pages of one listing."""
+
     objects: list
     pages: list
 
@@ -42,10 +51,15 @@ class Client:
         self.channel = grpc.insecure_channel(target, options=[*_OPTIONS, *options])
         for method in SERVICE.methods:
             kind = self.channel.unary_stream if method.name == "Watch" else self.channel.unary_unary
-            setattr(self, method.name, kind(
-                f"/{SERVICE.full_name}/{method.name}",
-                request_serializer=lambda message: message.SerializeToString(),
-                response_deserializer=_class_of(method.output_type).FromString))
+            setattr(
+                self,
+                method.name,
+                kind(
+                    f"/{SERVICE.full_name}/{method.name}",
+                    request_serializer=lambda message: message.SerializeToString(),
+                    response_deserializer=_class_of(method.output_type).FromString,
+                ),
+            )
 
     def close(self):
         self.channel.close()

@@ -24,10 +24,23 @@ class Linkvaned:
         words = [f"--listen={listen or self.target}"] if listen != "" else []
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig=KILL", "ip", "netns", "exec", namespace.name, *prefix,
-                 LINKVANED, *words, *flags],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                env={**os.environ, **(environment or {})})
+                [
+                    "setpriv",
+                    "--pdeathsig=KILL",
+                    "ip",
+                    "netns",
+                    "exec",
+                    namespace.name,
+                    *prefix,
+                    LINKVANED,
+                    *words,
+                    *flags,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
+            )
         self.pid = self.process.pid
 
     def log(self):

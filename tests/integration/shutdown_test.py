@@ -7,7 +7,7 @@ import grpc
 
 import harness
 from harness import scaled, wait_until
-from protos import (INTERFACE, GetServerInfoRequest, ListInterfacesRequest, WatchRequest, seconds)
+from protos import INTERFACE, GetServerInfoRequest, ListInterfacesRequest, WatchRequest, seconds
 from rpc import NARROW
 
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
@@ -16,7 +16,6 @@ MANY = 3000
 
 
 class ShutdownTest(harness.IntegrationTest):
-
     def ended(self, server, grace_period=5):
         """The server ends by itself, with status 0, within its grace period."""
         within = grace_period + 1.5  # processes start and end slowly on a busy machine
@@ -57,8 +56,9 @@ class ShutdownTest(harness.IntegrationTest):
         namespace, server, client = self.started()
         namespace.batch([f"link add name ifb-{n} type ifb" for n in range(scaled(500))])
         client.interfaces()
-        calls = [client.ListInterfaces.future(ListInterfacesRequest(), timeout=30)
-                 for _ in range(50)]
+        calls = [
+            client.ListInterfaces.future(ListInterfacesRequest(), timeout=30) for _ in range(50)
+        ]
         server.signal(signal.SIGTERM)
         for call in calls:
             error = call.exception()
@@ -79,7 +79,10 @@ class ShutdownTest(harness.IntegrationTest):
         namespace, server, client = self.started("--grace_period=2s")
         namespace.batch([f"link add name ifb-{n} type ifb" for n in range(MANY)])
         client.interfaces()
-        stalled = [self.watcher(self.client(server, NARROW), paused=True, types=[INTERFACE]) for _ in range(3)]
+        stalled = [
+            self.watcher(self.client(server, NARROW), paused=True, types=[INTERFACE])
+            for _ in range(3)
+        ]
         awake = self.watcher(client).wait_synced()
         wait_until(lambda: client.info().counts.watchers == 4, "all are there")
         server.signal(signal.SIGTERM)
@@ -88,7 +91,9 @@ class ShutdownTest(harness.IntegrationTest):
         self.ended(server, 2)
         for watcher in stalled:
             failure = watcher.wait_end()
-            self.assertNotIn(failure.code, (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL), failure)
+            self.assertNotIn(
+                failure.code, (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL), failure
+            )
 
     def test_a_second_sigterm_changes_nothing(self):
         namespace, server, client = self.started("--grace_period=3s")
@@ -107,7 +112,9 @@ class ShutdownTest(harness.IntegrationTest):
         awake = self.watcher(client, bookmark_interval=seconds(0.2)).wait_synced()
         self.assertEqual(awake.replica.created.stall_timeout.ToSeconds(), 1)
         namespace.ip("link add name new0 type bridge")
-        awake.wait(lambda replica: [i for i in replica.interfaces() if i.name == "new0"], "the change", 5)
+        awake.wait(
+            lambda replica: [i for i in replica.interfaces() if i.name == "new0"], "the change", 5
+        )
         wait_until(lambda: client.info().counts.watchers == 1, "the stalled one is gone", 20)
         failure = stalled.wait_end()
         self.assertIsNotNone(failure, "the stream ended without an error")
@@ -144,7 +151,9 @@ class ShutdownTest(harness.IntegrationTest):
         self.assertIs(raised.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
         namespace.ip("link add name new0 type bridge")
         server.signal(signal.SIGCONT)
-        watcher.wait(lambda replica: [i for i in replica.interfaces() if i.name == "new0"], "the change")
+        watcher.wait(
+            lambda replica: [i for i in replica.interfaces() if i.name == "new0"], "the change"
+        )
         self.assert_agrees(namespace, client)
 
 

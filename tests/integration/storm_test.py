@@ -28,15 +28,34 @@ def storm(random, process, number, generations):
         address = f"10.{process}.{which}.{random.randrange(1, 30)}/24"
         address6 = f"fd00:{process}:{which}::{random.randrange(1, 30):x}/64"
         change = random.choices(
-            ("mtu", "up", "down", "address", "length", "add4", "del4", "add6", "del6", "alias",
-             "rename", "altname", "group", "flush", "again"),
-            (20, 8, 8, 10, 10, 15, 10, 15, 10, 5, 5, 5, 5, 2, generations))[0]
+            (
+                "mtu",
+                "up",
+                "down",
+                "address",
+                "length",
+                "add4",
+                "del4",
+                "add6",
+                "del6",
+                "alias",
+                "rename",
+                "altname",
+                "group",
+                "flush",
+                "again",
+            ),
+            (20, 8, 8, 10, 10, 15, 10, 15, 10, 5, 5, 5, 5, 2, generations),
+        )[0]
         if change == "mtu":
             lines.append(f"link set {dev} mtu {random.randrange(1280, 1500)}")
         elif change in ("up", "down"):
             lines.append(f"link set {dev} {change}")
         elif change == "address":
-            lines.append(f"link set {dev} address 02:00:00:{process:02x}:{which:02x}:{random.randrange(256):02x}")
+            lines.append(
+                f"link set {dev} address 02:00:00:{process:02x}:{which:02x}"
+                f":{random.randrange(256):02x}"
+            )
         elif change == "length":
             lines.append(f"link set {dev} txqueuelen {random.randrange(1, 2000)}")
         elif change in ("add4", "del4"):
@@ -50,48 +69,75 @@ def storm(random, process, number, generations):
         elif change == "flush":
             lines.append(f"addr flush {dev} scope global")
         elif change == "altname":
-            lines.append(f"link property {random.choice(('add', 'add', 'del'))} {dev} altname "
-                         f"{name}-alt{random.randrange(10)}")
+            lines.append(
+                f"link property {random.choice(('add', 'add', 'del'))} {dev} altname "
+                f"{name}-alt{random.randrange(10)}"
+            )
         elif change == "rename":
             new = f"s{process}-{which}-{random.randrange(10**6)}"
             names[which] = new
             lines += [f"link set {dev} down", f"link set {dev} name {new}"]
         else:
             kind = random.choice(("ifb", "bridge", f"veth peer name p{random.randrange(10**9)}"))
-            lines += [f"link del {dev}", f"link add name {name} type {kind}",
-                      f"link set {dev} up"]
+            lines += [f"link del {dev}", f"link add name {name} type {kind}", f"link set {dev} up"]
     return lines
 
 
 class StormTest(harness.IntegrationTest):
-
     def setUp(self):
         self.numbers = self.random()
 
     def set_up_links(self, namespace):
-        namespace.batch([f"link add name s{process}-{link} type "
-                         + ("ifb", "bridge", f"veth peer name q{process}-{link}")[link % 3]
-                         for process in range(PROCESSES) for link in range(LINKS)])
+        namespace.batch(
+            [
+                f"link add name s{process}-{link} type "
+                + ("ifb", "bridge", f"veth peer name q{process}-{link}")[link % 3]
+                for process in range(PROCESSES)
+                for link in range(LINKS)
+            ]
+        )
 
     def start_storm(self, namespace, number, generations=1):
-        return [namespace.start_batch(storm(self.numbers, process, number, generations))
-                for process in range(PROCESSES)]
+        return [
+            namespace.start_batch(storm(self.numbers, process, number, generations))
+            for process in range(PROCESSES)
+        ]
 
     def requests(self):
         """What four watchers ask for, and what of a list they then have to hold."""
         return (
             ({"include_previous": True}, lambda o: o),
-            ({"types": [INTERFACE], "interface_filter": InterfaceFilter(names=["*-alt*", "s1-*"]),
-              "read_mask": FieldMask(paths=["name", "mtu", "alt_names"])},
-             lambda o: masked(o, ["name", "mtu", "alt_names"]) if hasattr(o, "mtu")
-             and interface_matches(InterfaceFilter(names=["*-alt*", "s1-*"]), o) else None),
-            ({"types": [ADDR], "addr_filter": AddrFilter(family=IPV6, within="fd00:2::/32")},
-             lambda o: o if not hasattr(o, "mtu")
-             and addr_matches(AddrFilter(family=IPV6, within="fd00:2::/32"), o) else None),
-            ({"interface_filter": InterfaceFilter(admin_up=True),
-              "addr_filter": AddrFilter(interface_names=["s0-*", "s3-*"])},
-             lambda o: o if (interface_matches(InterfaceFilter(admin_up=True), o) if hasattr(o, "mtu")
-                             else addr_matches(AddrFilter(interface_names=["s0-*", "s3-*"]), o)) else None),
+            (
+                {
+                    "types": [INTERFACE],
+                    "interface_filter": InterfaceFilter(names=["*-alt*", "s1-*"]),
+                    "read_mask": FieldMask(paths=["name", "mtu", "alt_names"]),
+                },
+                lambda o: masked(o, ["name", "mtu", "alt_names"])
+                if hasattr(o, "mtu")
+                and interface_matches(InterfaceFilter(names=["*-alt*", "s1-*"]), o)
+                else None,
+            ),
+            (
+                {"types": [ADDR], "addr_filter": AddrFilter(family=IPV6, within="fd00:2::/32")},
+                lambda o: o
+                if not hasattr(o, "mtu")
+                and addr_matches(AddrFilter(family=IPV6, within="fd00:2::/32"), o)
+                else None,
+            ),
+            (
+                {
+                    "interface_filter": InterfaceFilter(admin_up=True),
+                    "addr_filter": AddrFilter(interface_names=["s0-*", "s3-*"]),
+                },
+                lambda o: o
+                if (
+                    interface_matches(InterfaceFilter(admin_up=True), o)
+                    if hasattr(o, "mtu")
+                    else addr_matches(AddrFilter(interface_names=["s0-*", "s3-*"]), o)
+                )
+                else None,
+            ),
         )
 
     def assert_converge(self, namespace, client, watchers):
@@ -103,9 +149,14 @@ class StormTest(harness.IntegrationTest):
             lines = []
             for number, (watcher, cut) in enumerate(watchers):
                 wanted = [o for o in map(cut, objects) if o is not None]
-                lines += [f"watcher {number}: {line}" for line in watcher.locked(
-                    lambda replica: same_objects(list(replica.objects.values()), wanted))]
+                lines += [
+                    f"watcher {number}: {line}"
+                    for line in watcher.locked(
+                        lambda replica: same_objects(list(replica.objects.values()), wanted)
+                    )
+                ]
             return lines
+
         try:
             wait_until(lambda: not differences(), "the watchers have it all", 30)
         except AssertionError:
@@ -120,8 +171,10 @@ class StormTest(harness.IntegrationTest):
         server = self.server(namespace, "--audit_interval=1s", "--watch_stall_timeout=120s")
         client = self.client(server)
         self.set_up_links(namespace)
-        watchers = [(self.watcher(self.client(server, NARROW), **request), cut)
-                    for request, cut in self.requests()]
+        watchers = [
+            (self.watcher(self.client(server, NARROW), **request), cut)
+            for request, cut in self.requests()
+        ]
         for watcher, _ in watchers:
             watcher.wait_synced()
         before = client.info().revision.number
@@ -153,7 +206,9 @@ class StormTest(harness.IntegrationTest):
             self.assertEqual(sorted(names), list(names))
             for interface in listing.objects:
                 if interface.HasField("link_name"):
-                    self.assertEqual(interface.link_name, names.get(interface.link_index), interface.name)
+                    self.assertEqual(
+                        interface.link_name, names.get(interface.link_index), interface.name
+                    )
             addrs = client.list_addrs()
             self.assertGreaterEqual(addrs.revision.number, last)
             last = addrs.revision.number
@@ -167,8 +222,9 @@ class StormTest(harness.IntegrationTest):
         server = self.server(namespace, "--audit_interval=1s")
         client = self.client(server)
         self.set_up_links(namespace)
-        watchers = [(self.watcher(self.client(server), **request), cut)
-                    for request, cut in self.requests()]
+        watchers = [
+            (self.watcher(self.client(server), **request), cut) for request, cut in self.requests()
+        ]
         processes = self.start_storm(namespace, scaled(150), generations=60)
         for process in processes:
             process.wait()
@@ -178,8 +234,11 @@ class StormTest(harness.IntegrationTest):
         self.overrun(4096, lambda server: None, lambda server: None)
 
     def test_a_server_that_gets_no_time(self):
-        self.overrun(2**18, lambda server: server.signal(signal.SIGSTOP),
-                     lambda server: server.signal(signal.SIGCONT))
+        self.overrun(
+            2**18,
+            lambda server: server.signal(signal.SIGSTOP),
+            lambda server: server.signal(signal.SIGCONT),
+        )
 
     def overrun(self, buffer_bytes, before, after):
         """Events are lost; the watchers are told so and end right."""
@@ -190,8 +249,9 @@ class StormTest(harness.IntegrationTest):
         server = self.server(namespace, "--audit_interval=1s", f"{flag}={buffer_bytes}")
         client = self.client(server)
         self.set_up_links(namespace)
-        watchers = [(self.watcher(self.client(server), **request), cut)
-                    for request, cut in self.requests()]
+        watchers = [
+            (self.watcher(self.client(server), **request), cut) for request, cut in self.requests()
+        ]
         for watcher, _ in watchers:
             watcher.wait_synced()
         for _ in range(scaled(3)):

@@ -77,9 +77,13 @@ class Watcher:
 
     def wait_revision(self, revision, seconds=WAIT_SECONDS):
         """Returns when the replica has everything up to `revision`."""
-        self.wait(lambda replica: replica.synced and replica.checkpoint is not None
-                  and replica.checkpoint.number >= revision.number,
-                  f"a checkpoint at {revision.number} or later", seconds)
+        self.wait(
+            lambda replica: replica.synced
+            and replica.checkpoint is not None
+            and replica.checkpoint.number >= revision.number,
+            f"a checkpoint at {revision.number} or later",
+            seconds,
+        )
 
     def locked(self, function):
         """What `function(replica)` says, while nothing is applied."""
