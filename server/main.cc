@@ -197,6 +197,7 @@ int Run(const Options& options) {
     return kExitError;
   }
   refresher.WhenSynced(absl::Now() + kFirstSync, [&server](const Refresher::Result& result) {
+    if (absl::IsCancelled(result.status)) return;  // It shuts down already.
     if (result.status.ok()) return server.SetServing(true);
     LogWarning(std::string(result.status.message()));
     server.SetServing(true);

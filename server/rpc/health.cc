@@ -52,7 +52,7 @@ class HealthWatchCall final : public std::enable_shared_from_this<HealthWatchCal
       ending = health_.ending_;
     }
     MutexLock lock(mutex_);
-    if (writing_ || finishing_) return;
+    if (!open_ || writing_ || finishing_) return;
     if (!gone_ && status != told_) {
       told_ = status;
       writing_ = true;
@@ -90,6 +90,11 @@ class HealthWatchCall final : public std::enable_shared_from_this<HealthWatchCal
     {
       MutexLock lock(health_.mutex_);
       health_.open_.insert(this);
+    }
+    {
+      // From here on it may finish, not before: the call can be over already.
+      MutexLock lock(mutex_);
+      open_ = true;
     }
     Pump();
   }
@@ -129,6 +134,7 @@ class HealthWatchCall final : public std::enable_shared_from_this<HealthWatchCal
 
   Mutex mutex_;
   int told_ ABSL_GUARDED_BY(mutex_) = -1;
+  bool open_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
   bool gone_ ABSL_GUARDED_BY(mutex_) = false;

@@ -82,6 +82,8 @@ class WatchCall final : public Watcher, public std::enable_shared_from_this<Watc
     }
     method_.AcceptNext();
     if (auto status = CheckWatch(request_, arguments_)) return Finish(*status);
+    // Add() decides; but who cannot be taken anyway is not worth a dump.
+    if (node_.subscriptions.size() >= node_.subscriptions.most()) return Finish(TooManyWatchers());
     std::vector<TableId> tables;
     // Taken from the back: links first, as addresses show their names.
     if (arguments_.options.addrs) tables = {TableId::kAddrs6, TableId::kAddrs4};

@@ -1,16 +1,18 @@
 # The tests that stand beside the state's code. Included from the directory above.
 
 add_library(linkvane_state_testing STATIC
-  state/testing/fence_play.cc)
+  state/testing/fake_messages.cc
+  state/testing/fence_play.cc
+  state/testing/staged_state.cc)
 target_link_libraries(linkvane_state_testing
-  PUBLIC linkvane_state
+  PUBLIC linkvane_state linkvane_netlink_testing GTest::gmock
   PRIVATE linkvane_options)
 
 linkvane_test(state_fence_model_test
   SOURCES state/fence_model_test.cc
   LIBRARIES linkvane_state_testing)
 
-set(tests fenced_table)
+set(tests addr_row fenced_table identity interface_row network_state)
 foreach(test IN LISTS tests)
   linkvane_test(state_${test}_test
     SOURCES state/${test}_test.cc

@@ -107,6 +107,16 @@ TEST(FenceModelTest, DumpAndQuestionAmongChangesWithoutAnEvent) {
            .recurring = true});
 }
 
+TEST(FenceModelTest, DumpAndQuestionAmongAnOverrun) {
+  PlayAll({.changes = 2,
+           .objects = 1,
+           .ops = {kAdd, kModify, kRemove},
+           .starts = {{1, 1}},
+           .dumps = {{0}},
+           .question = 0,
+           .overruns = true});
+}
+
 TEST(FenceModelTest, TwoDumpsOfDifferentRowsAtTheSameTime) {
   PlayAll({.changes = 2, .ops = {kAdd, kModify, kRemove}, .dumps = {{0}, {1}}});
 }

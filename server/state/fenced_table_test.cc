@@ -411,6 +411,27 @@ TEST(FencedTableTest, TheGraceIsOnlyForRemovalsThatAnEventTold) {
   EXPECT_EQ(letters.Rows(), "a1");
 }
 
+TEST(FencedTableTest, AnEventThatBringsARowBackEndsTheGrace) {
+  Letters letters(absl::Seconds(1));
+  letters.Event('a', 1);
+  letters.EventRemoves('a');
+  letters.Event('a', 2);
+  letters.Dump({});
+  letters.Dump({{'a', 2}});
+  EXPECT_EQ(letters.Rows(), "a2");
+}
+
+TEST(FencedTableTest, ARemovalThatAMergeBroughtIsRememberedForOtherDumps) {
+  Letters letters;
+  letters.Dump({{'a', 1}});
+  const uint64_t dump = letters.Begin();
+  letters.Finish(letters.Ask(), "a");  // Finds it gone.
+  EXPECT_EQ(letters.tombstones(), 1);
+  letters.Says(dump, 'a', 1);
+  EXPECT_TRUE(letters.Finish(dump).conflict);
+  EXPECT_EQ(letters.Rows(), "");
+}
+
 TEST(FencedTableTest, ARowReplacedForAnotherTablesSakeIsNoConflict) {
   Letters letters;
   letters.Dump({{'a', 1}, {'b', 1}});

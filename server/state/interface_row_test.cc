@@ -1,0 +1,192 @@
+#include "server/state/interface_row.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/if.h>
+#include <linux/rtnetlink.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/state/row.h"
+#include "server/state/stats_block.h"
+#include "server/state/testing/staged_state.h"
+
+namespace linkvane::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+namespace pb = ::linkvane::v1;
+
+pb::Interface RowOf(const FakeLink& link) {
+  StagedState stage;
+  stage.Event(link);
+  return stage.Interface(link.index);
+}
+
+TEST(InterfaceRowTest, TellsAllThatTheKernelTells) {
+  const pb::Interface row = RowOf({.index = 7,
+                                   .name = "eth0",
+                                   .flags = IFF_UP | IFF_LOWER_UP | 0x80000000,
+                                   .alias = "uplink",
+                                   .alt_names = {"a1", "a2"},
+                                   .kind = "veth",
+                                   .oper_state = 6});
+  EXPECT_EQ(row.index(), 7);
+  EXPECT_EQ(row.alias(), "uplink");
+  EXPECT_THAT(row.alt_names(), ElementsAre("a1", "a2"));
+  EXPECT_EQ(row.kind(), "veth");
+  EXPECT_EQ(row.hardware_type_name(), "ether");
+  EXPECT_EQ(row.hardware_address(), "02:00:00:00:00:01");
+  EXPECT_EQ(row.oper_state(), pb::OPER_STATE_UP);
+  EXPECT_EQ(row.oper_state_raw(), 6);
+  EXPECT_THAT(row.flags(), ElementsAre(pb::INTERFACE_FLAG_UP, pb::INTERFACE_FLAG_LOWER_UP));
+  EXPECT_EQ(row.flags_raw(), IFF_UP | IFF_LOWER_UP | 0x80000000);
+  EXPECT_TRUE(row.admin_up());
+  EXPECT_EQ(row.carrier_changes(), 2);
+}
+
+TEST(InterfaceRowTest, WhatTheKernelDoesNotSayIsUnset) {
+  const pb::Interface row = RowOf({.name = "tun0", .address = ""});
+  EXPECT_EQ(row.hardware_address(), "");
+  EXPECT_FALSE(row.has_alias());
+  EXPECT_FALSE(row.has_kind());
+  EXPECT_FALSE(row.has_master_index());
+  EXPECT_FALSE(row.has_oper_state());
+  EXPECT_FALSE(row.has_carrier());
+  EXPECT_FALSE(row.has_stats());
+}
+
+TEST(InterfaceRowTest, ANumberWithoutANameIsToldRaw) {
+  const pb::Interface row = RowOf({.oper_state = 200});
+  EXPECT_TRUE(row.has_oper_state());
+  EXPECT_EQ(row.oper_state(), pb::OPER_STATE_UNSPECIFIED);
+  EXPECT_EQ(row.oper_state_raw(), 200);
+}
+
+TEST(InterfaceRowTest, TextsThatAreNotUtf8AlsoComeRaw) {
+  StagedState stage;
+  stage.Sync({{.index = 1, .name = "br\x80"},
+              {.index = 2,
+               .name = "\xc3\xa9t\xe9",
+               .alias = "\xff",
+               .alt_names = {"ok", "a\xf5"},
+               .master = 1,
+               .link = 1}});
+  const pb::Interface row = stage.Interface(2);
+  EXPECT_EQ(row.name(), "\u00E9t\uFFFD");
+  EXPECT_EQ(row.raw_name(), "\xc3\xa9t\xe9");
+  EXPECT_EQ(row.alias(), "\uFFFD");
+  EXPECT_EQ(row.raw_alias(), "\xff");
+  EXPECT_THAT(row.alt_names(), ElementsAre("ok", "a\uFFFD"));
+  EXPECT_THAT(row.raw_alt_names(), ElementsAre("ok", "a\xf5"));
+  EXPECT_EQ(row.master_name(), "br\uFFFD");
+  EXPECT_EQ(row.raw_master_name(), "br\x80");
+  EXPECT_EQ(row.raw_link_name(), "br\x80");
+}
+
+TEST(InterfaceRowTest, TextsThatAreUtf8DoNotComeRaw) {
+  const pb::Interface row = RowOf({.name = "a.b-c_d@#\u00E9", .alias = "x", .alt_names = {"y"}});
+  EXPECT_EQ(row.name(), "a.b-c_d@#\u00E9");
+  EXPECT_EQ(row.raw_name(), "");
+  EXPECT_EQ(row.raw_alias(), "");
+  EXPECT_THAT(row.raw_alt_names(), IsEmpty());
+}
+
+TEST(InterfaceRowTest, CountersAndTheReasonOfAnEventMakeNoChange) {
+  StagedState stage;
+  stage.Sync({{.index = 1, .rx_packets = 1}});
+  const uint64_t encoded = RowsEncoded();
+  stage.TakeWords();
+  stage.Event(FakeLink{
+      .index = 1, .rx_packets = 2, .others = {{IFLA_EVENT, std::string("\x05\0\0\0", 4)}}});
+  stage.DumpLinks({{.index = 1, .rx_packets = 3}});
+  EXPECT_THAT(stage.TakeWords(), IsEmpty());
+  EXPECT_EQ(RowsEncoded(), encoded);
+}
+
+TEST(InterfaceRowTest, CarrierChangesMakeAChange) {
+  StagedState stage;
+  stage.Sync({{.index = 1}});
+  stage.TakeWords();
+  stage.Event(FakeLink{.index = 1, .carrier_changes = 3});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: carrier_changes"));
+}
+
+TEST(InterfaceRowTest, UnknownAttributesAreRefreshedWithoutAChange) {
+  StagedState stage;
+  stage.Sync({{.index = 1, .others = {{120, "before"}}}});
+  const std::string uid = stage.Interface(1).uid();
+  const uint64_t revision = stage.state().FindInterface(1)->revision;
+  const uint64_t encoded = RowsEncoded();
+  stage.TakeWords();
+  stage.Event(FakeLink{.index = 1, .others = {{120, "after"}}});
+  EXPECT_THAT(stage.TakeWords(), IsEmpty());
+  EXPECT_EQ(RowsEncoded(), encoded + 1);
+  const pb::Interface row = stage.Interface(1);
+  ASSERT_EQ(row.unknown_attributes_size(), 1);
+  EXPECT_EQ(row.unknown_attributes(0).type(), 120);
+  EXPECT_EQ(row.unknown_attributes(0).data(), "after");
+  EXPECT_EQ(row.uid(), uid);
+  EXPECT_EQ(stage.state().FindInterface(1)->revision, revision);
+}
+
+TEST(InterfaceRowTest, UnknownAttributesAreNotAmongWhatChanged) {
+  StagedState stage;
+  stage.Sync({{.index = 1, .others = {{120, "before"}}}});
+  stage.TakeWords();
+  stage.Event(FakeLink{.index = 1, .mtu = 9000, .others = {{120, "after"}}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: mtu"));
+}
+
+TEST(InterfaceRowTest, AThousandUnchangedRowsAreNotEncodedAgain) {
+  std::vector<FakeLink> links;
+  std::vector<FakeAddr> addrs;
+  for (int32_t i = 1; i <= 1000; ++i) {
+    links.push_back({.index = i, .name = absl::StrCat("eth", i), .rx_packets = 1});
+    addrs.push_back({.index = i, .address = absl::StrCat("10.0.", i / 256, ".", i % 256)});
+  }
+  StagedState stage;
+  stage.Sync(links, addrs);
+  const uint64_t encoded = RowsEncoded();
+  const uint64_t revision = stage.state().revision();
+  for (FakeLink& link : links) link.rx_packets = 2;
+  stage.Sync(links, addrs);
+  EXPECT_EQ(RowsEncoded(), encoded);
+  EXPECT_EQ(stage.state().revision(), revision);
+}
+
+TEST(StatsBlockTest, TellsTheCountersOfEachLinkOfADump) {
+  const FakeMessage first(RTM_NEWLINK, FakeLink{.index = 300, .rx_packets = 3});
+  const FakeMessage second(RTM_NEWLINK, FakeLink{.index = 2, .rx_packets = 2});
+  const FakeMessage none(RTM_NEWLINK, FakeLink{.index = 4});
+  const FakeMessage port(RTM_NEWLINK, FakeLink{.index = 5, .family = AF_BRIDGE, .rx_packets = 9});
+  StatsBlock block;
+  block.Add(std::vector<netlink::Message>{first.message(), none.message()});
+  block.Add(std::vector<netlink::Message>{second.message(), port.message()});
+  block.Sort();
+  for (const auto& [index, packets] : {std::pair{300, 3}, std::pair{2, 2}}) {
+    pb::Interface interface;
+    ASSERT_TRUE(interface.ParseFromString(std::string(block.Find(index))));
+    EXPECT_EQ(interface.stats().rx_packets(), packets);
+    EXPECT_TRUE(interface.stats().has_tx_bytes());
+  }
+  for (const int32_t absent : {1, 3, 4, 5, 301}) EXPECT_EQ(block.Find(absent), "");
+}
+
+TEST(StatsBlockTest, OfALinkThatWasSaidTwiceTheLaterWordCounts) {
+  const FakeMessage first(RTM_NEWLINK, FakeLink{.index = 1, .rx_packets = 1});
+  const FakeMessage second(RTM_NEWLINK, FakeLink{.index = 1, .rx_packets = 2});
+  StatsBlock block;
+  block.Add(std::vector<netlink::Message>{first.message(), second.message()});
+  block.Sort();
+  pb::Interface interface;
+  ASSERT_TRUE(interface.ParseFromString(std::string(block.Find(1))));
+  EXPECT_EQ(interface.stats().rx_packets(), 2);
+}
+
+}  // namespace
+}  // namespace linkvane::server
