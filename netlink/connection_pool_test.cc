@@ -100,6 +100,7 @@ TEST(ConnectionPoolTest, FirstComeFirstServed) {
   absl::StatusOr<ConnectionPool::Lease> lease = pool.Acquire(Soon());
   std::vector<int> served;  // Guarded by the only connection.
   std::vector<std::thread> callers;
+  callers.reserve(5);
   for (int i = 0; i < 5; ++i) {
     callers.emplace_back([&, i] {
       const absl::StatusOr<ConnectionPool::Lease> mine = pool.Acquire(Soon());
@@ -145,6 +146,7 @@ TEST(ConnectionPoolTest, NeverLendsMoreThanItsCapacity) {
   std::atomic<int> lent = 0;
   std::atomic<int> most = 0;
   std::vector<std::thread> callers;
+  callers.reserve(12);
   for (int i = 0; i < 12; ++i) {
     callers.emplace_back([&] {
       for (int round = 0; round < 100; ++round) {
@@ -171,6 +173,7 @@ TEST(ConnectionPoolTest, ShutdownCancelsWhatIsLentAndEndsAllWhoWait) {
   { const absl::StatusOr<ConnectionPool::Lease> idle = pool.Acquire(Soon()); }
   const absl::StatusOr<ConnectionPool::Lease> second = pool.Acquire(Soon());
   std::vector<std::thread> callers;
+  callers.reserve(3);
   for (int i = 0; i < 3; ++i) {
     callers.emplace_back([&] {
       EXPECT_EQ(pool.Acquire(absl::InfiniteFuture()).status().code(), absl::StatusCode::kCancelled);

@@ -14,7 +14,6 @@ namespace linkvane::netlink {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 absl::Time Soon() { return absl::Now() + absl::Seconds(30); }
@@ -90,6 +89,13 @@ TEST(DumpTest, DoneMayShareADatagramWithData) {
   EXPECT_THAT(play.items(), ElementsAre(1, 2));
   EXPECT_EQ(outcome->datagrams, 2);
   EXPECT_TRUE(play.connection().healthy());
+}
+
+// A larger buffer would make the kernel's next chunk larger, and its memory with it.
+TEST(DumpTest, OffersNoMoreThanTheDatagramNeeds) {
+  Play play;
+  ASSERT_TRUE(play.Dump({Items({1}), Items({2, 3}), Done()}).ok());
+  EXPECT_EQ(play.socket().largest_buffer(), 2 * 20);
 }
 
 TEST(DumpTest, EachRequestHasItsOwnSequenceNumber) {

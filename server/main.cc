@@ -143,13 +143,14 @@ int Run(const Options& options) {
   // Every thread inherits it: signals are for WaitForSignal() alone.
   const sigset_t signals = OurSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
 
   absl::StatusOr<std::unique_ptr<Listener>> listener = Listen(options, max_connections);
   if (!listener.ok()) {
     const std::string why(listener.status().message());
     if (absl::IsInvalidArgument(listener.status())) {
-      std::fprintf(stderr, "linkvaned: --listen: %s\n", why.c_str());
+      std::fprintf(stderr, "linkvaned: %s%s\n",
+                   why.starts_with("--") ? "" : "--listen: ", why.c_str());
       return kExitUsage;
     }
     LogError(why);
@@ -209,13 +210,17 @@ int Run(const Options& options) {
   WaitForSignal(pages);
   StartWatchdog(options.grace_period);
   server.SetServing(false);
+  // Calls may finish; what still waits for the kernel after half of the grace period may not.
+  const absl::Time now = absl::Now();
+  server.Drain(now + options.grace_period * 0.5);
   refresher.Stop();
-  // Something is left of the grace period for what comes after the calls.
-  server.Shutdown(absl::Now() + options.grace_period * 0.8);
+  server.Shutdown(now + options.grace_period * 0.8);
   pool.Shutdown();
   observer.Stop();
   LogInfo("bye");
-  return EXIT_SUCCESS;
+  // Taking gRPC's library down would wait for a poller of its own, for up to ten seconds, once a
+  // write has blocked. Nothing is left to be done.
+  _exit(EXIT_SUCCESS);
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ void GetServerInfo(Node& node, UnaryCall& call) {
     counts.set_malformed_attributes(state.malformed_attributes());
   });
   counts.set_watchers(node.subscriptions.size());
-  counts.set_listings(node.pages.size());
+  counts.set_listings(node.pages.running());
   const Observer::Counts observed = node.observer.counts();
   counts.set_dumps(observed.dumps);
   counts.set_interrupted_dumps(observed.interrupted_dumps);

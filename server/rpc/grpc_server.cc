@@ -5,10 +5,13 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <algorithm>
+#include <array>
 #include <thread>  // NOLINT(build/c++11)
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "linkvane/v1/network_state_service.grpc.pb.h"
 #include "server/rpc/get.h"
@@ -32,6 +35,10 @@ using HealthService =
 // A dump keeps a thread busy for as long as the kernel takes, and there can be one for each table:
 // one thread more answers what needs none.
 constexpr int kThreads = 4;
+
+// Calls of a method that can be taken over before a thread gets to them. What waits in gRPC instead
+// is lost when the server shuts down.
+constexpr int kAccepting = 64;
 
 // The largest request: filters with many names.
 constexpr int kMostRequestBytes = 1 << 20;
@@ -88,15 +95,23 @@ class GrpcServer::Methods {
     });
   }
 
-  void Shutdown(absl::Time deadline) {
-    if (server_ == nullptr) return;
+  void Drain(absl::Time deadline) {
     listener_->Stop();
     health_.EndAll();
     watch_->EndAll();
-    server_->Shutdown(absl::ToChronoTime(deadline));
+    // gRPC's own Shutdown() waits until clients have closed their connections, also idle ones, and
+    // refuses calls that it has read but not handed over. So it is called when all calls have
+    // ended.
+    while (absl::Now() < deadline && Running()) absl::SleepFor(absl::Milliseconds(5));
+  }
+
+  void Shutdown(absl::Time deadline) {
+    const absl::Time soon = absl::Now() + absl::Milliseconds(100);
+    server_->Shutdown(absl::ToChronoTime(Running() ? deadline : std::min(soon, deadline)));
     queue_->Shutdown();
     for (std::thread& thread : threads_) thread.join();
     server_ = nullptr;
+    listener_ = nullptr;
   }
 
   Health& health() { return health_; }
@@ -106,31 +121,40 @@ class GrpcServer::Methods {
   using Buffer = grpc::ByteBuffer;
   using UnaryWriter = grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>;
 
+  std::array<UnaryCall::Method*, 5> UnaryMethods() {
+    return {&list_interfaces_, &get_interface_, &list_addrs_, &get_server_info_, &health_check_};
+  }
+
+  bool Running() {
+    return watch_->open() > 0 ||
+           std::ranges::any_of(UnaryMethods(),
+                               [](const UnaryCall::Method* method) { return method->running > 0; });
+  }
+
   void AcceptAll() {
     grpc::ServerCompletionQueue* const q = queue_.get();
-    list_interfaces_ = {[this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
-                          state_.RequestListInterfaces(c, r, w, q, q, tag);
-                        },
-                        [this](UnaryCall& call) { ListInterfaces(node_, call); }};
-    get_interface_ = {[this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
-                        state_.RequestGetInterface(c, r, w, q, q, tag);
-                      },
-                      [this](UnaryCall& call) { GetInterface(node_, call); }};
-    list_addrs_ = {[this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
-                     state_.RequestListAddrs(c, r, w, q, q, tag);
-                   },
-                   [this](UnaryCall& call) { ListAddrs(node_, call); }};
-    get_server_info_ = {[this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
-                          state_.RequestGetServerInfo(c, r, w, q, q, tag);
-                        },
-                        [this](UnaryCall& call) { GetServerInfo(node_, call); }};
-    health_check_ = {[this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
-                       health_service_.RequestCheck(c, r, w, q, q, tag);
-                     },
-                     [this](UnaryCall& call) { health_.Check(call); }};
-    for (const UnaryCall::Method* method :
-         {&list_interfaces_, &get_interface_, &list_addrs_, &get_server_info_, &health_check_}) {
-      UnaryCall::AcceptNext(*method);
+    list_interfaces_.accept = [this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
+      state_.RequestListInterfaces(c, r, w, q, q, tag);
+    };
+    list_interfaces_.handler = [this](UnaryCall& call) { ListInterfaces(node_, call); };
+    get_interface_.accept = [this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
+      state_.RequestGetInterface(c, r, w, q, q, tag);
+    };
+    get_interface_.handler = [this](UnaryCall& call) { GetInterface(node_, call); };
+    list_addrs_.accept = [this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
+      state_.RequestListAddrs(c, r, w, q, q, tag);
+    };
+    list_addrs_.handler = [this](UnaryCall& call) { ListAddrs(node_, call); };
+    get_server_info_.accept = [this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
+      state_.RequestGetServerInfo(c, r, w, q, q, tag);
+    };
+    get_server_info_.handler = [this](UnaryCall& call) { GetServerInfo(node_, call); };
+    health_check_.accept = [this, q](Context* c, Buffer* r, UnaryWriter* w, void* tag) {
+      health_service_.RequestCheck(c, r, w, q, q, tag);
+    };
+    health_check_.handler = [this](UnaryCall& call) { health_.Check(call); };
+    for (UnaryCall::Method* method : UnaryMethods()) {
+      for (int i = 0; i < kAccepting; ++i) UnaryCall::AcceptNext(*method);
     }
     watch_ = std::make_unique<WatchMethod>(
         node_, *queue_, [this, q](Context* c, Buffer* r, WatchMethod::Writer* w, void* tag) {
@@ -143,7 +167,7 @@ class GrpcServer::Methods {
   }
 
   Node& node_;
-  const std::unique_ptr<Listener> listener_;
+  std::unique_ptr<Listener> listener_;
   StateService state_;
   HealthService health_service_;
   Health health_;
@@ -167,6 +191,8 @@ GrpcServer::~GrpcServer() = default;
 absl::Status GrpcServer::Start() { return methods_->Start(); }
 
 void GrpcServer::SetServing(bool serving) { methods_->health().SetServing(serving); }
+
+void GrpcServer::Drain(absl::Time deadline) { methods_->Drain(deadline); }
 
 void GrpcServer::Shutdown(absl::Time deadline) { methods_->Shutdown(deadline); }
 

@@ -25,8 +25,11 @@ class GrpcServer {
   // What health checks are told.
   void SetServing(bool serving);
 
-  // Takes no more connections, ends the streams, lets calls finish until `deadline` and then
-  // cancels them. The Refresher has to be stopped by then, so that nothing waits for a dump.
+  // Takes no more connections, ends the streams, and waits for calls to finish, until `deadline`.
+  void Drain(absl::Time deadline);
+
+  // Ends what is left at `deadline`, and the threads; removes the sockets. After Drain(), and with
+  // the Refresher stopped, so that nothing waits for a dump.
   void Shutdown(absl::Time deadline);
 
  private:

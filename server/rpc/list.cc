@@ -133,6 +133,9 @@ void ReplyFirstPage(Node& node, UnaryCall& call, const PageArguments& arguments,
   const size_t next = AppendRows(*listing, 0, arguments, out);
   std::string token;
   if (next < listing->rows.size()) {
+    if (call.TooLate()) {  // A listing that nobody continues would keep others out for a minute.
+      return call.Fail(Error(absl::DeadlineExceededError("the deadline passed")));
+    }
     listing->arguments = arguments.same;
     const uint64_t id = node.pages.Keep(listing, absl::Now());
     if (id == 0) return call.Fail(TooManyListings());

@@ -34,8 +34,9 @@ struct ListenOptions {
 class ListeningSocket {
  public:
   // `address` is "unix:/path", "unix:///path", "HOST:PORT" or "[HOST]:PORT"; port 0 is any free
-  // one, and the directory of a Unix socket is made if it is missing. Errors: INVALID_ARGUMENT for what is no address, or would offer plaintext beyond this
-  // machine; FAILED_PRECONDITION where another server is alive; else what the kernel refused.
+  // one, and the directory of a Unix socket is made if it is missing. Errors: INVALID_ARGUMENT for
+  // what is no address, or would offer plaintext beyond this machine; FAILED_PRECONDITION where
+  // another server is alive; else what the kernel refused.
   static absl::StatusOr<std::vector<std::unique_ptr<ListeningSocket>>> Open(
       const std::string& address, const ListenOptions& options);
   ~ListeningSocket();

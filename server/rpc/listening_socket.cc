@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -94,13 +95,13 @@ class SocketOpener {
       const struct group* found = getgrnam(options.socket_group.c_str());
       if (found == nullptr) {
         return absl::InvalidArgumentError(
-            absl::StrCat("no group is called \"", options.socket_group, "\""));
+            absl::StrCat("--socket_group=", options.socket_group, ": there is no such group"));
       }
       group = found->gr_gid;
     }
 
-    // The last directory of the path is made if it is missing; what is wrong with it otherwise shows
-    // at the next step.
+    // The last directory of the path is made if it is missing; what is wrong with it otherwise
+    // shows at the next step.
     mkdir(path.substr(0, path.rfind('/')).c_str(), 0755);
     absl::StatusOr<int> lock = TakeLock(path);
     if (!lock.ok()) return lock.status();
@@ -146,6 +147,13 @@ class SocketOpener {
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     addrinfo* found = nullptr;
     const std::string port = address.substr(colon + 1);
+    int number = -1;
+    const char* const end = port.data() + port.size();
+    const auto [rest, port_error] = std::from_chars(port.data(), end, number);
+    if (port_error != std::errc() || rest != end || number < 0 || number > 65535) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", address, "\": want a port from 0 to 65535"));
+    }
     if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
       return absl::InvalidArgumentError(absl::StrCat("\"", address, "\": ", gai_strerror(error)));
     }

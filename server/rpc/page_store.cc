@@ -1,5 +1,6 @@
 #include "server/rpc/page_store.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
@@ -83,9 +84,10 @@ void PageStore::Expire(absl::Time now) {
   ExpireLocked(now);
 }
 
-size_t PageStore::size() const {
+size_t PageStore::running() const {
   MutexLock lock(mutex_);
-  return entries_.size();
+  return static_cast<size_t>(std::count_if(
+      entries_.begin(), entries_.end(), [](const auto& entry) { return !entry.second.finished; }));
 }
 
 void PageStore::ExpireLocked(absl::Time now) {

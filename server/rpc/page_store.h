@@ -63,7 +63,8 @@ class PageStore {
   // Drops what was not used for a minute.
   void Expire(absl::Time now);
 
-  size_t size() const;
+  // Listings with pages still to come.
+  size_t running() const;
 
  private:
   struct Entry {

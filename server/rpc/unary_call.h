@@ -11,6 +11,8 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>  // NOLINT(build/c++11)
 #include <functional>
 
 #include "absl/time/time.h"
@@ -31,9 +33,10 @@ class UnaryCall final : public Tag {
   struct Method {
     Accept accept;
     Handler handler;
+    std::atomic<int> running = 0;  // Calls that came and have not ended.
   };
 
-  static void AcceptNext(const Method& method) {
+  static void AcceptNext(Method& method) {
     auto* const call = new UnaryCall(method);
     method.accept(&call->context_, &call->request_, &call->writer_, call);
   }
@@ -49,23 +52,28 @@ class UnaryCall final : public Tag {
     return std::min(ours, absl::FromChrono(theirs) - absl::Milliseconds(50));
   }
 
+  // Nobody waits for the answer any more.
+  bool TooLate() const { return std::chrono::system_clock::now() >= context_.deadline(); }
+
   void Reply(const grpc::ByteBuffer& response) { writer_.Finish(response, grpc::Status::OK, this); }
   void Fail(const grpc::Status& status) { writer_.FinishWithError(status, this); }
 
   void Proceed(bool ok) override {
     if (finishing_ || !ok) {  // Done; or the server shuts down.
+      if (finishing_) --method_.running;
       delete this;
       return;
     }
     finishing_ = true;
+    ++method_.running;
     AcceptNext(method_);
     method_.handler(*this);
   }
 
  private:
-  explicit UnaryCall(const Method& method) : method_(method), writer_(&context_) {}
+  explicit UnaryCall(Method& method) : method_(method), writer_(&context_) {}
 
-  const Method& method_;
+  Method& method_;
   grpc::ServerContext context_;
   grpc::ByteBuffer request_;
   grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_;

@@ -202,11 +202,12 @@ class WatchCall final : public Watcher, public std::enable_shared_from_this<Watc
 
   void SetAlarmLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (finishing_ || gone_) return;
-    // A write may begin, and stall, while the alarm waits for the next bookmark.
     const absl::Time now = absl::Now();
-    const absl::Time due =
-        writing_ ? last_write_ + node_.stall_timeout
-                 : std::min(last_write_ + arguments_.bookmark_interval, now + node_.stall_timeout);
+    absl::Time due = last_write_ + arguments_.bookmark_interval;
+    // No bookmark can overtake what is being written; then only a stall is waited for.
+    if (writing_ && due <= now) due = last_write_ + node_.stall_timeout;
+    // A write may begin, and stall, while the alarm waits for the next bookmark.
+    due = std::min(due, now + node_.stall_timeout);
     rang_.call = shared_from_this();
     alarm_.Set(&method_.queue_, absl::ToChronoTime(std::max(due, now + kShortestAlarm)), &rang_);
   }

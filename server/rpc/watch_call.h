@@ -11,6 +11,7 @@
 #include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <set>
@@ -42,6 +43,12 @@ class WatchMethod {
   // Ends all streams: each gets what it still has to be told, a bookmark, and UNAVAILABLE. New ones
   // get UNAVAILABLE at once.
   void EndAll() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Streams that are open.
+  size_t open() ABSL_LOCKS_EXCLUDED(mutex_) {
+    MutexLock lock(mutex_);
+    return open_.size();
+  }
 
  private:
   friend class WatchCall;

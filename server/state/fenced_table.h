@@ -45,6 +45,15 @@ enum class Comparison : uint8_t {
   kDiffers
 };
 
+// Why a dump is less than it could be.
+struct DumpFlaws {
+  // The kernel's table changed meanwhile: what the dump said is true, its silence proves nothing.
+  bool interrupted = false;
+  // Events were lost since it began. What it said can be older than what a dump says that began
+  // after the loss, so it touches nothing: the other's word counts, whichever is merged first.
+  bool lost_events = false;
+};
+
 // What a merge did, and what it leaves to be done.
 template <typename Key>
 struct MergeOutcome {
@@ -127,9 +136,9 @@ class FencedTable {
   }
 
   // Merges the dump: call it when every event that came meanwhile has been applied. `in_scope` says
-  // for which rows the dump's silence means absence. The caller bumps no fence of its own.
-  MergeOutcome<Key> Finish(DumpId id, bool interrupted,
-                           absl::FunctionRef<bool(const Key&)> in_scope, absl::Time now) {
+  // for which rows the dump's silence means absence.
+  MergeOutcome<Key> Finish(DumpId id, DumpFlaws flaws, absl::FunctionRef<bool(const Key&)> in_scope,
+                           absl::Time now) {
     auto node = running_.extract(id);
     Dump& dump = node.mapped();
     MergeOutcome<Key> outcome;
@@ -164,17 +173,17 @@ class FencedTable {
       if (differed || same_version != nullptr) {
         if (!differed && slot.version == *same_version) {
           // Another dump that runs may have read it earlier.
-          if (!running_.empty()) slot.touched = ++touch_clock_;
+          if (!running_.empty() && !flaws.lost_events) slot.touched = ++touch_clock_;
         } else if (!differed && slot.touched > dump.fence) {
           outcome.conflict = true;
         }
-        if (dump.whole && !interrupted) {
+        if (dump.whole && !flaws.interrupted) {
           PutInPlace(slot, slot.named_by == id ? slot.place : said->second);
         }
       } else if (in_scope(key)) {
         if (slot.touched > dump.fence) {
           outcome.conflict = true;
-        } else if (interrupted) {
+        } else if (flaws.interrupted) {
           outcome.unnamed.push_back(key);
         } else {
           removals.push_back(key);
@@ -187,7 +196,7 @@ class FencedTable {
     for (const Key& key : removals) {
       const auto it = slots_.find(key);
       if (it == slots_.end()) continue;
-      Bury(key, now, /*by_event=*/false);
+      if (!flaws.lost_events) Bury(key, now, /*by_event=*/false);
       Remove(it);
       ++outcome.changes;
     }
@@ -195,10 +204,10 @@ class FencedTable {
       tombstones_.erase(key);
       auto [slot, comparison] = PutIfDifferent(key, kept.statement());
       if (comparison == Comparison::kDiffers) {
-        slot.touched = ++touch_clock_;
+        if (!flaws.lost_events) slot.touched = ++touch_clock_;
         ++outcome.changes;
       }
-      if (dump.whole && !interrupted) PutInPlace(slot, staged.at(key));
+      if (dump.whole && !flaws.interrupted) PutInPlace(slot, staged.at(key));
     }
     Exhume(now);
     return outcome;

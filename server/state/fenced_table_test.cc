@@ -38,10 +38,13 @@ class Letters {
   }
   // `scope` is what the dump is about; everything, if it is empty.
   MergeOutcome<char> Finish(uint64_t dump, const std::string& scope = "") {
-    return End(dump, scope, /*interrupted=*/false);
+    return End(dump, scope, {});
   }
   MergeOutcome<char> FinishInterrupted(uint64_t dump) {
-    return End(dump, "", /*interrupted=*/true);
+    return End(dump, "", {.interrupted = true});
+  }
+  MergeOutcome<char> FinishAfterALoss(uint64_t dump) {
+    return End(dump, "", {.lost_events = true});
   }
   // A whole dump at this moment.
   MergeOutcome<char> Dump(const std::vector<std::pair<char, int>>& rows) {
@@ -103,9 +106,9 @@ class Letters {
     int puts = 0;
   };
 
-  MergeOutcome<char> End(uint64_t dump, const std::string& scope, bool interrupted) {
+  MergeOutcome<char> End(uint64_t dump, const std::string& scope, DumpFlaws flaws) {
     return table_.Finish(
-        dump, interrupted,
+        dump, flaws,
         [&scope](char key) { return scope.empty() || scope.find(key) != std::string::npos; }, now_);
   }
 
@@ -430,6 +433,26 @@ TEST(FencedTableTest, ARemovalThatAMergeBroughtIsRememberedForOtherDumps) {
   letters.Says(dump, 'a', 1);
   EXPECT_TRUE(letters.Finish(dump).conflict);
   EXPECT_EQ(letters.Rows(), "");
+}
+
+TEST(FencedTableTest, ADumpThatBeganAfterALossOutweighsOneThatBeganBeforeIt) {
+  for (const bool older_first : {true, false}) {
+    Letters letters;
+    letters.Dump({{'a', 1}, {'b', 1}, {'c', 1}, {'e', 1}});
+    const uint64_t older = letters.Begin();
+    letters.Says(older, 'a', 1);
+    letters.Says(older, 'b', 2);
+    letters.Says(older, 'e', 1);
+    const uint64_t newer = letters.Ask();  // All that changed meanwhile is lost.
+    letters.Says(newer, 'a', 3);
+    letters.Says(newer, 'b', 3);
+    letters.Says(newer, 'c', 3);
+    letters.Says(newer, 'd', 3);
+    if (older_first) letters.FinishAfterALoss(older);
+    letters.Finish(newer, "abcde");
+    if (!older_first) letters.FinishAfterALoss(older);
+    EXPECT_EQ(letters.Rows(), "a3 b3 c3 d3");
+  }
 }
 
 TEST(FencedTableTest, ARowReplacedForAnotherTablesSakeIsNoConflict) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <clocale>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -76,7 +77,24 @@ bool HasPrefix(netlink::Bytes address, const std::vector<std::byte>& prefix, int
   return (address[whole] & mask) == (prefix[whole] & mask);
 }
 
-// "10.0.0.0/8", "fe80::/10". A single address is its own prefix.
+// Makes fnmatch() see characters, not bytes, on this thread while it lives.
+class CharacterLocale {
+ public:
+  CharacterLocale() : before_(uselocale(Utf8())) {}
+  ~CharacterLocale() { uselocale(before_); }
+  CharacterLocale(const CharacterLocale&) = delete;
+  CharacterLocale& operator=(const CharacterLocale&) = delete;
+
+ private:
+  // Null, which changes nothing, where the C library does not have it.
+  static locale_t Utf8() {
+    static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return locale;
+  }
+  const locale_t before_;
+};
+
+// "10.0.0.0/8", "fe80::/10".
 bool ParsePrefix(const std::string& text, std::vector<std::byte>& address, int& length) {
   const size_t slash = text.find('/');
   const std::string host = text.substr(0, slash);
@@ -86,14 +104,11 @@ bool ParsePrefix(const std::string& text, std::vector<std::byte>& address, int& 
       inet_pton(family, host.c_str(), address.data()) != 1) {
     return false;
   }
-  length = static_cast<int>(address.size()) * 8;
-  if (slash == std::string::npos) return true;
-  int given = -1;
+  if (slash == std::string::npos) return false;
   const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + slash + 1, end, given);
-  if (error != std::errc() || rest != end || given < 0 || given > length) return false;
-  length = given;
-  return true;
+  const auto [rest, error] = std::from_chars(text.data() + slash + 1, end, length);
+  return error == std::errc() && rest == end && length >= 0 &&
+         length <= static_cast<int>(address.size()) * 8;
 }
 
 }  // namespace
@@ -107,6 +122,7 @@ bool NamePatterns::Match(std::string_view name) const {
   if (std::ranges::find(exact_, name) != exact_.end()) return true;
   if (globs_.empty()) return false;
   const std::string text(name);
+  const CharacterLocale locale;
   return std::ranges::any_of(globs_, [&text](const std::string& glob) {
     return fnmatch(glob.c_str(), text.c_str(), 0) == 0 || glob == text;
   });

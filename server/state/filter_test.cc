@@ -51,12 +51,12 @@ TEST(InterfaceFilterTest, RefusesWhatNoInterfaceCanHave) {
 
 TEST(AddrFilterTest, RefusesWhatIsNoPrefix) {
   for (const char* text : {"", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "fe80::/129",
-                           "fe80::/1x", "/8", "eth0", "10.0.0.0/8/8", "10.0.0.0/+8"}) {
+                           "fe80::/1x", "/8", "eth0", "10.0.0.0/8/8", "10.0.0.0/+8", "10.1.2.3"}) {
     pb::AddrFilter filter;
     filter.set_within(text);
     EXPECT_EQ(Refused(filter), "filter.within") << text;
   }
-  for (const char* text : {"10.0.0.0/8", "10.1.2.3", "::/0", "fe80::/10", "0.0.0.0/0"}) {
+  for (const char* text : {"10.0.0.0/8", "10.1.2.3/32", "::/0", "fe80::/10", "0.0.0.0/0"}) {
     pb::AddrFilter filter;
     filter.set_within(text);
     EXPECT_EQ(Refused(filter), "") << text;
@@ -104,7 +104,7 @@ TEST_F(MatchTest, PrefixesEndAtAnyBit) {
   EXPECT_FALSE(Within(row, "10.1.0.0/17"));
   EXPECT_TRUE(Within(row, "10.1.128.254/31"));
   EXPECT_FALSE(Within(row, "10.1.128.254/32"));
-  EXPECT_TRUE(Within(row, "10.1.128.255"));
+  EXPECT_TRUE(Within(row, "10.1.128.255/32"));
   EXPECT_TRUE(Within(row, "0.0.0.0/0"));
   EXPECT_FALSE(Within(row, "::/0"));
 }
@@ -117,6 +117,10 @@ TEST_F(MatchTest, NamesAreExactOrGlobs) {
   EXPECT_TRUE(Named(link, "eth1?"));
   EXPECT_TRUE(Named(link, "eth[1-3]0"));
   EXPECT_FALSE(Named(link, "veth*"));
+  // Characters count, not bytes.
+  EXPECT_TRUE(Named({.index = 5, .name = "\xe5\x90\x8d\xe5\x89\x8d"}, "??"));
+  EXPECT_FALSE(Named({.index = 5, .name = "\xe5\x90\x8d\xe5\x89\x8d"}, "??????"));
+  EXPECT_TRUE(Named({.index = 5, .name = "\xff\xfe"}, "*"));
   // A bracket that is never closed is no pattern, but may be a name.
   EXPECT_TRUE(Named({.index = 4, .name = "odd["}, "odd["));
 }

@@ -99,7 +99,7 @@ void NetworkState::DumpSays(const RunningDump& dump, std::span<const netlink::Me
   }
 }
 
-Merge NetworkState::FinishDump(const RunningDump& dump, bool interrupted, absl::Time now) {
+Merge NetworkState::FinishDump(const RunningDump& dump, DumpFlaws flaws, absl::Time now) {
   now_ = now;
   merging_ = true;
   const auto asked_for = [&dump](int32_t index) {
@@ -107,11 +107,11 @@ Merge NetworkState::FinishDump(const RunningDump& dump, bool interrupted, absl::
   };
   Merge merge;
   if (dump.table == TableId::kLinks) {
-    MergeOutcome<int32_t> outcome = interfaces_.Finish(dump.id, interrupted, asked_for, now);
+    MergeOutcome<int32_t> outcome = interfaces_.Finish(dump.id, flaws, asked_for, now);
     merge = {outcome.conflict, outcome.changes, std::move(outcome.unnamed)};
   } else {
     const MergeOutcome<AddrKey> outcome = addrs_.Finish(
-        dump.id, interrupted,
+        dump.id, flaws,
         [&](const AddrKey& key) {
           return Contains(dump.table, key) && asked_for(key.interface_index);
         },

@@ -75,7 +75,7 @@ class NetworkState {
   RunningDump BeginQuestion(TableId table, std::optional<int32_t> interface_index, absl::Time now);
   void DumpSays(const RunningDump& dump, std::span<const netlink::Message> messages,
                 const ReadTime& read);
-  Merge FinishDump(const RunningDump& dump, bool interrupted, absl::Time now);
+  Merge FinishDump(const RunningDump& dump, DumpFlaws flaws, absl::Time now);
   void AbandonDump(const RunningDump& dump, absl::Time now);
 
   // The number of changes so far.

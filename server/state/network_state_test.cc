@@ -60,7 +60,7 @@ TEST(NetworkStateTest, ADumpThatBeganBeforeAnInterfaceWentDoesNotBringBackItsAdd
   const RunningDump dump = stage.state().BeginDump(TableId::kAddrs4, stage.now().wall);
   stage.Say(dump, FakeMessage(RTM_NEWADDR, addr));
   stage.EventGone(FakeLink{.index = 2});
-  EXPECT_TRUE(stage.state().FinishDump(dump, /*interrupted=*/false, stage.now().wall).conflict);
+  EXPECT_TRUE(stage.state().FinishDump(dump, {}, stage.now().wall).conflict);
   EXPECT_EQ(stage.state().addr_count(), 0);
 }
 
@@ -184,7 +184,7 @@ TEST(NetworkStateTest, ADumpOfOneFamilySaysNothingOfTheOther) {
   stage.Sync({{.index = 1}}, {{.address = "10.0.0.1"}, {.address = "2001:db8::1"}});
   stage.TakeWords();
   const RunningDump dump = stage.state().BeginDump(TableId::kAddrs6, stage.now().wall);
-  stage.state().FinishDump(dump, /*interrupted=*/false, stage.now().wall);
+  stage.state().FinishDump(dump, {}, stage.now().wall);
   EXPECT_THAT(stage.TakeWords(), ElementsAre("-2001:db8::1/24 eth0"));
 }
 
@@ -198,7 +198,7 @@ TEST(NetworkStateTest, AnInterruptedDumpOfAddressesNamesTheInterfacesToAskAbout)
               {.index = 3, .address = "fe80::1"}});
   const RunningDump dump = stage.state().BeginDump(TableId::kAddrs4, stage.now().wall);
   stage.Say(dump, FakeMessage(RTM_NEWADDR, FakeAddr{.index = 2, .address = "10.0.0.3"}));
-  const Merge merge = stage.state().FinishDump(dump, /*interrupted=*/true, stage.now().wall);
+  const Merge merge = stage.state().FinishDump(dump, {.interrupted = true}, stage.now().wall);
   EXPECT_THAT(merge.unnamed, ElementsAre(1, 3));
   EXPECT_EQ(stage.state().addr_count(), 5);
 }
@@ -210,12 +210,12 @@ TEST(NetworkStateTest, AQuestionAboutOneInterfaceRemovesNothingOfOthers) {
   stage.TakeWords();
   for (const TableId table : {TableId::kAddrs4, TableId::kLinks}) {
     const RunningDump question = stage.state().BeginQuestion(table, 1, stage.now().wall);
-    stage.state().FinishDump(question, /*interrupted=*/false, stage.now().wall);
+    stage.state().FinishDump(question, {}, stage.now().wall);
   }
   EXPECT_THAT(stage.TakeWords(), ElementsAre("-10.0.0.1/24 a", "-a"));
   // One by name does not know which it is about.
   const RunningDump question = stage.state().BeginQuestion(TableId::kLinks, {}, stage.now().wall);
-  stage.state().FinishDump(question, /*interrupted=*/false, stage.now().wall);
+  stage.state().FinishDump(question, {}, stage.now().wall);
   EXPECT_THAT(stage.TakeWords(), IsEmpty());
 }
 

@@ -83,6 +83,7 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
     MutexLock lock(mutex_);
     before = BeforeLocked();
     DrainLocked();
+    before.losses_at_fence = losses_;
     dump = state_.BeginDump(table, absl::Now());
     ++counts_.dumps;
   }
@@ -103,7 +104,10 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
     MutexLock lock(mutex_);
     DrainLocked();
     if (outcome.ok()) {
-      merge = state_.FinishDump(dump, outcome->interrupted, absl::Now());
+      merge = state_.FinishDump(
+          dump,
+          {.interrupted = outcome->interrupted, .lost_events = losses_ != before.losses_at_fence},
+          absl::Now());
       if (outcome->interrupted) ++counts_.interrupted_dumps;
       if (unclean_.none()) counts_.audit_differences += merge.changes;
       if (!outcome->interrupted && losses_ == before.losses) {
@@ -146,8 +150,9 @@ void Observer::AskForUnnamed(TableId table, const std::vector<int32_t>& unnamed,
 std::pair<RunningDump, Observer::Before> Observer::BeginQuestion(TableId table,
                                                                  std::optional<int32_t> index) {
   MutexLock lock(mutex_);
-  const Before before = BeforeLocked();
+  Before before = BeforeLocked();
   DrainLocked();
+  before.losses_at_fence = losses_;
   return {state_.BeginQuestion(table, index, absl::Now()), before};
 }
 
@@ -182,13 +187,18 @@ absl::StatusOr<DumpReport> Observer::Ask(netlink::Request& request, RunningDump 
     }
   }
   // That there is no such link is an answer.
-  const bool told = status.ok() || (one_answer && absl::IsNotFound(status));
+  bool told = status.ok() || (one_answer && absl::IsNotFound(status));
   Merge merge;
   {
     MutexLock lock(mutex_);
     DrainLocked();
+    if (told && losses_ != before.losses_at_fence) {
+      // It may be older than what the repair reads, which it must not stand in the way of.
+      told = false;
+      status = absl::UnavailableError("kernel events were lost while the kernel was asked");
+    }
     if (told) {
-      merge = state_.FinishDump(dump, interrupted, absl::Now());
+      merge = state_.FinishDump(dump, {.interrupted = interrupted}, absl::Now());
       if (unclean_.none()) counts_.audit_differences += merge.changes;
     } else {
       state_.AbandonDump(dump, absl::Now());

@@ -133,9 +133,10 @@ class Observer {
   struct Before {
     uint64_t revision;
     uint64_t losses;
+    uint64_t losses_at_fence;  // Of a section that began a dump.
   };
   Before BeforeLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return {state_.revision(), losses_};
+    return {state_.revision(), losses_, losses_};
   }
   void Publish(Before before) ABSL_LOCKS_EXCLUDED(mutex_);
 

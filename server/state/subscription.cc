@@ -237,21 +237,21 @@ bool Subscription::NextSnapshot(std::string& out) {
 bool Subscription::NextLive(std::string& out) {
   if (batch_.empty()) FillBatch();
   if (batch_.empty()) return false;
-  if (batch_.front().type == 0) {
+  if (batch_.front().type == 0) {  // Without a checkpoint: what was lost is still to come.
     const PendingEvent& gap = batch_.front();
     std::string message;
     AppendBytesField(pb::WatchGap::kFromFieldNumber, EncodeRevision(gap.from), message);
     AppendBytesField(pb::WatchGap::kToFieldNumber, EncodeRevision(gap.revision), message);
     AppendBytesField(pb::WatchResponse::kGapFieldNumber, message, out);
     batch_.pop_front();
-  } else {
-    std::string events;
-    while (!batch_.empty() && batch_.front().type != 0 && events.size() < kBatchBytes) {
-      AppendEvent(batch_.front(), events);
-      batch_.pop_front();
-    }
-    AppendBytesField(pb::WatchResponse::kEventsFieldNumber, events, out);
+    return true;
   }
+  std::string events;
+  while (!batch_.empty() && batch_.front().type != 0 && events.size() < kBatchBytes) {
+    AppendEvent(batch_.front(), events);
+    batch_.pop_front();
+  }
+  AppendBytesField(pb::WatchResponse::kEventsFieldNumber, events, out);
   if (batch_.empty()) AppendCheckpoint(batch_end_, out);
   return true;
 }

@@ -41,6 +41,7 @@ TEST_F(ConnectionPoolTest, NoReplyReachesTheWrongCallerAndNoDescriptorIsLost) {
   {
     ConnectionPool pool(4, OpenConnection);
     std::vector<std::thread> callers;
+    callers.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread) {
       callers.emplace_back([&, thread] {
         for (int i = 0; i < kGets; ++i) {
@@ -79,6 +80,7 @@ TEST_F(ConnectionPoolTest, DumpsOfManyThreadsAreWhole) {
   Ip(lines);
   ConnectionPool pool(4, OpenConnection);
   std::vector<std::thread> callers;
+  callers.reserve(8);
   for (int thread = 0; thread < 8; ++thread) {
     callers.emplace_back([&] {
       for (int i = 0; i < 5; ++i) {
@@ -100,6 +102,7 @@ TEST_F(ConnectionPoolTest, ShutdownEndsRequestsThatAreNeverAnsweredAndThoseWhoWa
   {
     ConnectionPool pool(2, OpenConnection);
     std::vector<std::thread> callers;
+    callers.reserve(8);
     for (int i = 0; i < 8; ++i) {
       callers.emplace_back([&] {
         const absl::StatusOr<ConnectionPool::Lease> lease = pool.Acquire(absl::InfiniteFuture());

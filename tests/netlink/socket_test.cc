@@ -6,8 +6,10 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -133,9 +135,15 @@ TEST_F(SocketTest, PortIdsDiffer) {
 TEST_F(SocketTest, ReceiveBufferIsAsLargeAsWantedWhereThatIsAllowed) {
   const int usual = ReceiveBufferSize(*Open());
   EXPECT_GT(usual, 0);
-  // Root, which these tests need, may exceed the maximum for others.
-  EXPECT_GE(ReceiveBufferSize(*Open(8 << 20)), 8 << 20);
   EXPECT_LT(ReceiveBufferSize(*Open(4096)), usual);
+  // Root, which these tests need, may exceed the maximum for others. The kernel counts twice what
+  // it is asked for.
+  int most = 0;
+  if (!(std::ifstream("/proc/sys/net/core/rmem_max") >> most)) {
+    GTEST_SKIP() << "this kernel tells the maximum in its first namespace only";
+  }
+  const int wanted = std::min(most, 64 << 20) + (1 << 20);
+  EXPECT_GE(ReceiveBufferSize(*Open(wanted)), 2 * wanted);
 }
 
 TEST_F(SocketTest, CookieTellsNamespacesApart) {

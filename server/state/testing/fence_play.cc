@@ -195,8 +195,8 @@ void FencePlay::Act(const Action& action) {
 void FencePlay::Begin(Dumper& dumper) {
   dumper.job = std::move(dumper.agenda.front());
   dumper.agenda.pop_front();
-  dumper.losses = losses_;
   ReadEvents();
+  dumper.losses = losses_;
   dumper.id = table_.Begin(dumper.job.whole, now_);
   dumper.running = true;
   dumper.got.clear();
@@ -231,10 +231,16 @@ void FencePlay::Say(Dumper& dumper) {
 
 void FencePlay::Finish(Dumper& dumper) {
   ReadEvents();
+  if (!dumper.job.whole && dumper.losses != losses_) {
+    table_.Abandon(dumper.id, now_);
+    dumper.running = false;
+    dumper.agenda.push_front(dumper.job);
+    return;
+  }
   in_interrupted_merge_ = dumper.interrupted;
   const std::vector<size_t>& objects = dumper.job.objects;
   const MergeOutcome<size_t> outcome = table_.Finish(
-      dumper.id, dumper.interrupted,
+      dumper.id, {.interrupted = dumper.interrupted, .lost_events = dumper.losses != losses_},
       [&objects](size_t key) { return std::ranges::find(objects, key) != objects.end(); }, now_);
   in_interrupted_merge_ = false;
   dumper.running = false;

@@ -51,7 +51,7 @@ std::string InWords(const Change& change) {
 Merge StagedState::DumpLinks(const std::vector<FakeLink>& links, bool interrupted) {
   const RunningDump dump = state_.BeginDump(TableId::kLinks, now_.wall);
   for (const FakeLink& link : links) Say(dump, FakeMessage(RTM_NEWLINK, link));
-  return state_.FinishDump(dump, interrupted, now_.wall);
+  return state_.FinishDump(dump, {.interrupted = interrupted}, now_.wall);
 }
 
 void StagedState::DumpAddrs(const std::vector<FakeAddr>& addrs) {
@@ -61,7 +61,7 @@ void StagedState::DumpAddrs(const std::vector<FakeAddr>& addrs) {
     for (const FakeAddr& addr : addrs) {
       if (addr.family() == family) Say(dump, FakeMessage(RTM_NEWADDR, addr));
     }
-    state_.FinishDump(dump, /*interrupted=*/false, now_.wall);
+    state_.FinishDump(dump, {}, now_.wall);
   }
 }
 
