@@ -34,6 +34,9 @@ static_assert(kRevision == pb::ListAddrsResponse::kRevisionFieldNumber);
 static_assert(kObservedAt == pb::ListAddrsResponse::kObservedAtFieldNumber);
 static_assert(kNextPageToken == pb::ListAddrsResponse::kNextPageTokenFieldNumber);
 
+// Room for what follows the rows in a page.
+constexpr size_t kTrailerBytes = 192;
+
 // The arguments that both requests have, checked.
 struct PageArguments {
   size_t most_rows = 0;
@@ -76,6 +79,7 @@ std::string_view StatsOf(const Listing& listing, const Row& row) {
 // Appends rows from `position` on until the page is full. Returns where the next page begins.
 size_t AppendRows(const Listing& listing, size_t position, const PageArguments& arguments,
                   std::string& out) {
+  const size_t most = arguments.most_bytes - std::min(arguments.most_bytes, kTrailerBytes);
   const size_t end = position + std::min(arguments.most_rows, listing.rows.size() - position);
   std::string cut;
   const size_t first = position;
@@ -89,7 +93,7 @@ size_t AppendRows(const Listing& listing, size_t position, const PageArguments& 
       listing.mask.Apply(stats, cut);
     }
     const size_t size = whole ? row.wire.size() + stats.size() : cut.size();
-    if (position > first && out.size() + BytesFieldSize(kRows, size) > arguments.most_bytes) break;
+    if (position > first && out.size() + BytesFieldSize(kRows, size) > most) break;
     AppendVarint((kRows << 3) | 2, out);
     AppendVarint(size, out);
     if (whole) {

@@ -8,7 +8,8 @@
 namespace linkvane::server {
 namespace {
 
-// Tokens are "v1.EPOCH.ID.POSITION", the numbers in hex.
+// Tokens are "v1.EPOCH.ID.POSITION.CHECK", the numbers in hex. The check tells a token that
+// somebody changed from one of ours; what it protects is no secret.
 constexpr std::string_view kVersion = "v1";
 
 // Takes the text up to the next dot (or the end) off `rest`.
@@ -25,7 +26,19 @@ bool ParseHex(std::string_view text, uint64_t& value) {
   return !text.empty() && error == std::errc() && rest == end;
 }
 
+// Mixes as the finalizer of SplitMix64 does.
+uint64_t Mix(uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
 }  // namespace
+
+uint64_t PageStore::NewSecret() {
+  std::random_device random;
+  return (uint64_t{random()} << 32) | random();
+}
 
 uint64_t PageStore::Keep(std::shared_ptr<const Listing> listing, absl::Time now) {
   MutexLock lock(mutex_);
@@ -50,7 +63,7 @@ uint64_t PageStore::Keep(std::shared_ptr<const Listing> listing, absl::Time now)
 
 std::string PageStore::Token(uint64_t id, size_t position) const {
   return absl::StrCat(std::string(kVersion), ".", epoch_, ".", absl::Hex(id), ".",
-                      absl::Hex(position));
+                      absl::Hex(position), ".", absl::Hex(Mix(Mix(id ^ secret_) + position)));
 }
 
 PageStore::Found PageStore::Find(std::string_view token, absl::Time now, uint64_t& id,
@@ -60,8 +73,14 @@ PageStore::Found PageStore::Find(std::string_view token, absl::Time now, uint64_
   if (TakePart(rest) != kVersion) return Found::kMalformed;
   const std::string_view epoch = TakePart(rest);
   const std::string_view id_text = TakePart(rest);
-  if (epoch.empty() || !ParseHex(id_text, id) || !ParseHex(rest, place)) return Found::kMalformed;
+  const std::string_view place_text = TakePart(rest);
+  uint64_t check = 0;
+  if (epoch.empty() || !ParseHex(id_text, id) || !ParseHex(place_text, place) ||
+      !ParseHex(rest, check)) {
+    return Found::kMalformed;
+  }
   if (epoch != epoch_) return Found::kExpired;
+  if (token != Token(id, place)) return Found::kMalformed;
 
   MutexLock lock(mutex_);
   ExpireLocked(now);

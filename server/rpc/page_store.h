@@ -49,7 +49,7 @@ class PageStore {
   // Keeps a listing. 0 if the store is full.
   uint64_t Keep(std::shared_ptr<const Listing> listing, absl::Time now);
 
-  // The token of the page that begins at `position`.
+  // The token of the page that begins at `position`. Only tokens that were made here are taken.
   std::string Token(uint64_t id, size_t position) const;
 
   enum class Found : uint8_t { kFound, kExpired, kMalformed };
@@ -72,10 +72,12 @@ class PageStore {
     absl::Time used;
     bool finished = false;
   };
+  static uint64_t NewSecret();
   void ExpireLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropLocked(std::map<uint64_t, Entry>::iterator it) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string epoch_;
+  const uint64_t secret_ = NewSecret();
   mutable Mutex mutex_;
   std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);

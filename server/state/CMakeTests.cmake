@@ -1,6 +1,7 @@
 # The tests that stand beside the state's code. Included from the directory above.
 
 add_library(linkvane_state_testing STATIC
+  state/testing/fake_kernel.cc
   state/testing/fake_messages.cc
   state/testing/fence_play.cc
   state/testing/staged_state.cc)
@@ -11,8 +12,12 @@ target_link_libraries(linkvane_state_testing
 linkvane_test(state_fence_model_test
   SOURCES state/fence_model_test.cc
   LIBRARIES linkvane_state_testing)
+if(LINKVANE_SANITIZE)
+  target_compile_definitions(state_fence_model_test PRIVATE LINKVANE_SANITIZED)
+endif()
 
-set(tests addr_row fenced_table identity interface_row network_state)
+set(tests addr_row fenced_table filter identity interface_row network_state read_mask refresher
+    subscription)
 foreach(test IN LISTS tests)
   linkvane_test(state_${test}_test
     SOURCES state/${test}_test.cc

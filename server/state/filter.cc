@@ -1,7 +1,6 @@
 #include "server/state/filter.h"
 
 #include <arpa/inet.h>
-#include <fnmatch.h>
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <clocale>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -77,23 +75,6 @@ bool HasPrefix(netlink::Bytes address, const std::vector<std::byte>& prefix, int
   return (address[whole] & mask) == (prefix[whole] & mask);
 }
 
-// Makes fnmatch() see characters, not bytes, on this thread while it lives.
-class CharacterLocale {
- public:
-  CharacterLocale() : before_(uselocale(Utf8())) {}
-  ~CharacterLocale() { uselocale(before_); }
-  CharacterLocale(const CharacterLocale&) = delete;
-  CharacterLocale& operator=(const CharacterLocale&) = delete;
-
- private:
-  // Null, which changes nothing, where the C library does not have it.
-  static locale_t Utf8() {
-    static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-    return locale;
-  }
-  const locale_t before_;
-};
-
 // "10.0.0.0/8", "fe80::/10".
 bool ParsePrefix(const std::string& text, std::vector<std::byte>& address, int& length) {
   const size_t slash = text.find('/');
@@ -113,19 +94,15 @@ bool ParsePrefix(const std::string& text, std::vector<std::byte>& address, int& 
 
 }  // namespace
 
-void NamePatterns::Add(std::string pattern) {
-  const bool glob = pattern.find_first_of("*?[") != std::string::npos;
-  (glob ? globs_ : exact_).push_back(std::move(pattern));
+void NamePatterns::Add(const std::string& pattern) {
+  exact_.push_back(pattern);
+  if (pattern.find_first_of("*?[") != std::string::npos) globs_.emplace_back(pattern);
 }
 
 bool NamePatterns::Match(std::string_view name) const {
-  if (std::ranges::find(exact_, name) != exact_.end()) return true;
-  if (globs_.empty()) return false;
-  const std::string text(name);
-  const CharacterLocale locale;
-  return std::ranges::any_of(globs_, [&text](const std::string& glob) {
-    return fnmatch(glob.c_str(), text.c_str(), 0) == 0 || glob == text;
-  });
+  const std::string text = ToUtf8(name);  // As clients see it.
+  return std::ranges::find(exact_, text) != exact_.end() ||
+         std::ranges::any_of(globs_, [&text](const Glob& glob) { return glob.Match(text); });
 }
 
 std::optional<BadArgument> InterfaceFilter::Compile(const pb::InterfaceFilter& filter,

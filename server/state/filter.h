@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/state/addr_row.h"
+#include "server/state/glob.h"
 #include "server/state/interface_row.h"
 
 namespace linkvane::v1 {
@@ -31,13 +32,13 @@ struct BadArgument {
 // Names, each exact or a glob pattern.
 class NamePatterns {
  public:
-  void Add(std::string pattern);
+  void Add(const std::string& pattern);
   bool Match(std::string_view name) const;
-  bool empty() const { return exact_.empty() && globs_.empty(); }
+  bool empty() const { return exact_.empty(); }
 
  private:
   std::vector<std::string> exact_;
-  std::vector<std::string> globs_;
+  std::vector<Glob> globs_;
 };
 
 class InterfaceFilter {

@@ -1,17 +1,15 @@
 #include "server/state/filter.h"
 
 #include <gtest/gtest.h>
-#include <linux/rtnetlink.h>
 
 #include <memory>
 #include <string>
 
 #include "linkvane/v1/addr.pb.h"
 #include "linkvane/v1/interface.pb.h"
-#include "netlink/message.h"
 #include "server/state/network_state.h"
 #include "server/state/subscriptions.h"
-#include "server/state/testing/fake_kernel.h"
+#include "server/state/testing/fake_messages.h"
 #include "server/state/text.h"
 #include "server/state/wire.h"
 
@@ -67,9 +65,9 @@ class MatchTest : public ::testing::Test {
  protected:
   MatchTest() : state_("epoch", subscriptions_) {}
 
-  AddrRowPtr AddrAt(uint32_t ipv4) {
-    Apply(LinkMessage(RTM_NEWLINK, {.index = 2, .name = "eth0"}));
-    Apply(AddrMessage(RTM_NEWADDR, {.index = 2, .ipv4 = ipv4}));
+  AddrRowPtr AddrAt(const char* address) {
+    Apply(FakeMessage(RTM_NEWLINK, FakeLink{.index = 2, .name = "eth0"}));
+    Apply(FakeMessage(RTM_NEWADDR, FakeAddr{.index = 2, .address = address}));
     return std::static_pointer_cast<const AddrRow>(state_.Addrs()->rows.back());
   }
   bool Within(const AddrRowPtr& row, const char* prefix) {
@@ -80,25 +78,21 @@ class MatchTest : public ::testing::Test {
     return out.Match(*row);
   }
   bool Named(const FakeLink& link, const char* pattern) {
-    Apply(LinkMessage(RTM_NEWLINK, link));
+    Apply(FakeMessage(RTM_NEWLINK, link));
     pb::InterfaceFilter filter;
     filter.add_names(pattern);
     InterfaceFilter out;
     EXPECT_FALSE(InterfaceFilter::Compile(filter, "filter", out).has_value());
     return out.Match(*state_.FindInterface(link.index));
   }
-  void Apply(const Datagram& datagram) {
-    netlink::MessageReader reader(datagram);
-    netlink::Message message;
-    while (reader.Next(message)) state_.ApplyEvent(message, ReadTime::Now());
-  }
+  void Apply(const FakeMessage& message) { state_.ApplyEvent(message.message(), ReadTime::Now()); }
 
   Subscriptions subscriptions_{1};
   NetworkState state_;
 };
 
 TEST_F(MatchTest, PrefixesEndAtAnyBit) {
-  const AddrRowPtr row = AddrAt(0x0a0180ff);  // 10.1.128.255
+  const AddrRowPtr row = AddrAt("10.1.128.255");
   EXPECT_TRUE(Within(row, "10.0.0.0/8"));
   EXPECT_TRUE(Within(row, "10.1.128.0/17"));
   EXPECT_FALSE(Within(row, "10.1.0.0/17"));
@@ -120,9 +114,36 @@ TEST_F(MatchTest, NamesAreExactOrGlobs) {
   // Characters count, not bytes.
   EXPECT_TRUE(Named({.index = 5, .name = "\xe5\x90\x8d\xe5\x89\x8d"}, "??"));
   EXPECT_FALSE(Named({.index = 5, .name = "\xe5\x90\x8d\xe5\x89\x8d"}, "??????"));
-  EXPECT_TRUE(Named({.index = 5, .name = "\xff\xfe"}, "*"));
+  EXPECT_TRUE(Named({.index = 5, .name = "\xff\xfe"}, "??"));
+  EXPECT_TRUE(Named({.index = 5, .name = "\xff\xc3\xa4"}, "??"));
+  EXPECT_TRUE(Named({.index = 5, .name = "\xff"}, "\xef\xbf\xbd")) << "as clients see it";
   // A bracket that is never closed is no pattern, but may be a name.
   EXPECT_TRUE(Named({.index = 4, .name = "odd["}, "odd["));
+}
+
+TEST(GlobTest, MatchesAsAShellDoes) {
+  const struct {
+    const char* pattern;
+    const char* text;
+    bool matches;
+  } kCases[] = {
+      {"", "", true},        {"", "a", false},         {"*", "", true},
+      {"a*", "a", true},     {"*a*b*", "xaxbx", true}, {"*a*b", "xaxbx", false},
+      {"a**b", "ab", true},  {"[a-c]", "b", true},     {"[a-c]", "d", false},
+      {"[!a-c]", "d", true}, {"[!a-c]", "b", false},   {"[]]", "]", true},
+      {"[]", "[]", true},    {"[a", "[a", true},       {"[a-]", "-", true},
+      {"[!]", "[!]", true},  {"?", "", false},         {"v*.1[0-9]", "vlan.17", true},
+      {"*?", "", false},     {"\\*", "\\x", true},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(Glob(c.pattern).Match(c.text), c.matches) << c.pattern << " " << c.text;
+  }
+}
+
+TEST(GlobTest, ManyStarsTakeNoTimeToSpeakOf) {
+  std::string pattern;
+  for (int i = 0; i < 60; ++i) pattern += "*a";
+  EXPECT_FALSE(Glob(pattern + "b").Match(std::string(127, 'a')));
 }
 
 TEST(TextTest, WhatIsNoUtf8IsReplacedByteByByte) {

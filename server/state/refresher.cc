@@ -220,9 +220,9 @@ void Refresher::Maintain() {
         table.next_look = absl::InfiniteFuture();
         due.push_back(static_cast<TableId>(i));
       }
-      const auto kept =
-          std::partition(parked_.begin(), parked_.end(),
-                         [now](const Parked& parked) { return parked.deadline > now; });
+      const auto kept = std::partition(parked_.begin(), parked_.end(), [now](const Parked& parked) {
+        return parked.deadline > now;
+      });
       late.assign(std::make_move_iterator(kept), std::make_move_iterator(parked_.end()));
       parked_.erase(kept, parked_.end());
       repair = !observer_.synced() && next_repair_ <= now;

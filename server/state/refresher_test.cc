@@ -125,11 +125,12 @@ TEST_F(RefresherTest, AllWhoComeWhileADumpRunsShareTheNextOne) {
   ASSERT_TRUE(WaitForSync().ok());
   Gate entered;
   Gate go_on;
-  kernel_.OnLinkDump([&] {
+  kernel_.BeforeAnswer([&](Asked what) {
+    if (what != Asked::kLinks) return;
     entered.Open();
     go_on.Wait();
   });
-  const int before = kernel_.link_dumps();
+  const int before = kernel_.asked(Asked::kLinks);
   std::thread first([&] { EXPECT_TRUE(Refresh().ok()); });
   entered.Wait();
 
@@ -146,7 +147,7 @@ TEST_F(RefresherTest, AllWhoComeWhileADumpRunsShareTheNextOne) {
   go_on.Open();
   first.join();
   EXPECT_TRUE(Eventually([&] { return answered == kCallers; }));
-  EXPECT_EQ(kernel_.link_dumps() - before, 2);
+  EXPECT_EQ(kernel_.asked(Asked::kLinks) - before, 2);
 }
 
 TEST_F(RefresherTest, EventsAreAppliedWhileADumpWaits) {
@@ -154,7 +155,8 @@ TEST_F(RefresherTest, EventsAreAppliedWhileADumpWaits) {
   ASSERT_TRUE(WaitForSync().ok());
   Gate entered;
   Gate go_on;
-  kernel_.OnLinkDump([&] {
+  kernel_.BeforeAnswer([&](Asked what) {
+    if (what != Asked::kLinks) return;
     entered.Open();
     go_on.Wait();
   });
@@ -162,7 +164,7 @@ TEST_F(RefresherTest, EventsAreAppliedWhileADumpWaits) {
   entered.Wait();
   kernel_.Put(FakeLink{.index = 3, .name = "eth1"});
   EXPECT_TRUE(Eventually([&] { return Names().size() == 3; }));
-  kernel_.OnLinkDump(nullptr);
+  kernel_.BeforeAnswer(nullptr);
   go_on.Open();
   caller.join();
   EXPECT_THAT(Names(), ElementsAre("lo", "eth0", "eth1"));
@@ -221,13 +223,13 @@ TEST_F(RefresherTest, AnAuditFindsWhatNoEventTold) {
 }
 
 TEST_F(RefresherTest, AuditsOfWhatDoesNotChangeTellNothingAndEncodeNothing) {
-  kernel_.Put(FakeAddr{.index = 2, .ipv4 = 0xc0000201});
+  kernel_.Put(FakeAddr{.index = 2, .address = "192.0.2.1"});
   Start(/*audit_interval=*/absl::Milliseconds(100));
   ASSERT_TRUE(WaitForSync().ok());
   diary_.Clear();
   const uint64_t encoded = RowsEncoded();
-  const int dumps = kernel_.link_dumps();
-  ASSERT_TRUE(Eventually([&] { return kernel_.link_dumps() >= dumps + 3; }));
+  const int dumps = kernel_.asked(Asked::kLinks);
+  ASSERT_TRUE(Eventually([&] { return kernel_.asked(Asked::kLinks) >= dumps + 3; }));
   EXPECT_THAT(diary_.lines(), IsEmpty());
   EXPECT_EQ(RowsEncoded(), encoded);
 }

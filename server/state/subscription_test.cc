@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <linux/rtnetlink.h>
 
 #include <memory>
 #include <string>
@@ -12,10 +11,9 @@
 
 #include "linkvane/v1/interface.pb.h"
 #include "linkvane/v1/watch.pb.h"
-#include "netlink/message.h"
 #include "server/state/network_state.h"
 #include "server/state/subscriptions.h"
-#include "server/state/testing/fake_kernel.h"
+#include "server/state/testing/fake_messages.h"
 
 namespace linkvane::server {
 namespace {
@@ -40,16 +38,12 @@ class SubscriptionTest : public ::testing::Test {
  protected:
   SubscriptionTest() : state_("epoch", subscriptions_) {}
 
-  void Put(const FakeLink& link) { Apply(LinkMessage(RTM_NEWLINK, link)); }
-  void Remove(const FakeLink& link) { Apply(LinkMessage(RTM_DELLINK, link)); }
-  void Put(const FakeAddr& addr) { Apply(AddrMessage(RTM_NEWADDR, addr)); }
-  void Remove(const FakeAddr& addr) { Apply(AddrMessage(RTM_DELADDR, addr)); }
+  void Put(const FakeLink& link) { Apply(FakeMessage(RTM_NEWLINK, link)); }
+  void Remove(const FakeLink& link) { Apply(FakeMessage(RTM_DELLINK, link)); }
+  void Put(const FakeAddr& addr) { Apply(FakeMessage(RTM_NEWADDR, addr)); }
+  void Remove(const FakeAddr& addr) { Apply(FakeMessage(RTM_DELADDR, addr)); }
 
-  void Apply(const Datagram& datagram) {
-    netlink::MessageReader reader(datagram);
-    netlink::Message message;
-    while (reader.Next(message)) state_.ApplyEvent(message, ReadTime::Now());
-  }
+  void Apply(const FakeMessage& message) { state_.ApplyEvent(message.message(), ReadTime::Now()); }
 
   std::unique_ptr<Subscription> Watch(WatchOptions options = {}) {
     auto subscription = std::make_unique<Subscription>(std::move(options), "epoch", "");
@@ -95,7 +89,7 @@ class SubscriptionTest : public ::testing::Test {
 
   const FakeLink eth0_{.index = 2, .name = "eth0"};
   const FakeLink eth1_{.index = 3, .name = "eth1"};
-  const FakeAddr addr_{.index = 2, .ipv4 = 0xc0000201};
+  const FakeAddr addr_{.index = 2, .address = "192.0.2.1"};
   std::vector<SnapshotPtr> held_;
 };
 
@@ -227,7 +221,7 @@ TEST_F(SlowReaderTest, HearsOfARemovalAndAnAdditionWhereAnIndexWasUsedAgain) {
 }
 
 TEST_F(SlowReaderTest, GetsRemovalsFirstAndInterfacesBeforeTheirAddresses) {
-  const FakeAddr on_eth1{.index = 3, .ipv4 = 0xc0000202};
+  const FakeAddr on_eth1{.index = 3, .address = "192.0.2.2"};
   const FakeLink eth2{.index = 4, .name = "eth2"};
   Put(eth0_);
   Put(eth1_);
@@ -236,7 +230,7 @@ TEST_F(SlowReaderTest, GetsRemovalsFirstAndInterfacesBeforeTheirAddresses) {
   Told(*watcher);
   Put(addr_);
   Put(eth2);
-  Put(FakeAddr{.index = 4, .ipv4 = 0xc0000203});
+  Put(FakeAddr{.index = 4, .address = "192.0.2.3"});
   Remove(eth1_);  // Takes its address along.
   Flood();
   EXPECT_THAT(Told(*watcher), ElementsAre("-192.0.2.2", "-eth1", "~eth0 x1026 mtu", "+eth2",

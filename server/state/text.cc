@@ -67,6 +67,24 @@ std::string ToUtf8(std::string_view bytes) {
   return text;
 }
 
+std::u32string CodePoints(std::string_view bytes) {
+  std::u32string characters;
+  characters.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const size_t length = Utf8SequenceLength(bytes);
+    // How many bits of the first byte belong to the character, by the sequence's length.
+    static constexpr std::array<uint8_t, 5> kFirstBits = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    char32_t character =
+        length == 0 ? U'\ufffd' : static_cast<uint8_t>(bytes[0]) & kFirstBits[length];
+    for (size_t i = 1; i < length; ++i) {
+      character = (character << 6) | (static_cast<uint8_t>(bytes[i]) & 0x3f);
+    }
+    characters += character;
+    bytes.remove_prefix(length == 0 ? 1 : length);
+  }
+  return characters;
+}
+
 std::string ColonHex(netlink::Bytes address) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

@@ -18,6 +18,9 @@ bool IsUtf8(std::string_view bytes);
 // The bytes with each one that is no part of valid UTF-8 replaced by U+FFFD.
 std::string ToUtf8(std::string_view bytes);
 
+// The characters of a text; U+FFFD for each byte that is no part of valid UTF-8.
+std::u32string CodePoints(std::string_view bytes);
+
 // "02:00:5e:10:00:01"; "" for none.
 std::string ColonHex(netlink::Bytes address);
 

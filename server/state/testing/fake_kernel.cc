@@ -1,124 +1,87 @@
 #include "server/state/testing/fake_kernel.h"
 
-#include <arpa/inet.h>
-#include <linux/if_addr.h>
-#include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
+
+#include "absl/time/clock.h"
+#include "netlink/attribute.h"
+#include "netlink/fake_socket.h"
 
 namespace linkvane::server {
 namespace {
 
-void Append(Datagram& out, const void* data, size_t size) {
-  const auto* const bytes = static_cast<const std::byte*>(data);
-  out.insert(out.end(), bytes, bytes + size);
-  out.resize(NLMSG_ALIGN(out.size()));
+constexpr uint32_t kPortId = 4711;
+
+std::vector<std::byte> Control(uint16_t type, uint16_t flags, const void* body, size_t size) {
+  nlmsghdr header{};
+  header.nlmsg_len = static_cast<uint32_t>(sizeof(header) + size);
+  header.nlmsg_type = type;
+  header.nlmsg_flags = flags;
+  std::vector<std::byte> bytes;
+  netlink::AppendBytes(bytes, &header, sizeof(header));
+  netlink::AppendBytes(bytes, body, size);
+  return bytes;
 }
 
-void AppendAttribute(Datagram& out, uint16_t type, const void* data, size_t size) {
-  const nlattr header{.nla_len = static_cast<uint16_t>(sizeof(nlattr) + size), .nla_type = type};
-  Append(out, &header, sizeof(header));
-  Append(out, data, size);
+std::vector<std::byte> Done(uint16_t flags) {
+  const int32_t error = 0;
+  return Control(NLMSG_DONE, flags | NLM_F_MULTI, &error, sizeof(error));
+}
+
+std::vector<std::byte> Error(int error) {
+  nlmsgerr body{};
+  body.error = -error;
+  body.msg.nlmsg_len = sizeof(nlmsghdr);
+  return Control(NLMSG_ERROR, NLM_F_CAPPED, &body, sizeof(body));
 }
 
 template <typename T>
-void AppendNumber(Datagram& out, uint16_t type, T value) {
-  AppendAttribute(out, type, &value, sizeof(value));
+T BodyOf(netlink::Bytes request) {
+  return netlink::LoadStruct<T>(request.subspan(sizeof(nlmsghdr))).value_or(T{});
 }
 
-Datagram Begin(uint16_t type, uint16_t flags) {
-  nlmsghdr header{};
-  header.nlmsg_type = type;
-  header.nlmsg_flags = flags;
-  Datagram out;
-  Append(out, &header, sizeof(header));
-  return out;
+Asked WhatIsAsked(netlink::Bytes request) {
+  const auto header = netlink::LoadStruct<nlmsghdr>(request).value_or(nlmsghdr{});
+  const bool dump = (header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+  if (header.nlmsg_type == RTM_GETLINK) return dump ? Asked::kLinks : Asked::kLink;
+  if (header.nlmsg_type != RTM_GETADDR) return Asked::kOther;
+  return BodyOf<ifaddrmsg>(request).ifa_family == AF_INET ? Asked::kAddrs4 : Asked::kAddrs6;
 }
 
-Datagram End(Datagram message) {
-  const auto size = static_cast<uint32_t>(message.size());
-  std::memcpy(message.data(), &size, sizeof(size));
-  return message;
-}
-
-Datagram Done(uint16_t flags) {
-  Datagram message = Begin(NLMSG_DONE, flags | NLM_F_MULTI);
-  const int error = 0;
-  Append(message, &error, sizeof(error));
-  return End(std::move(message));
-}
-
-Datagram ErrorMessage(int error, const nlmsghdr& request) {
-  Datagram message = Begin(NLMSG_ERROR, NLM_F_CAPPED);
-  nlmsgerr body{};
-  body.error = error;
-  body.msg = request;
-  Append(message, &body, sizeof(body));
-  return End(std::move(message));
-}
-
-// Reads the head of a queue as recvmsg does.
-netlink::Received Look(const std::deque<Datagram>& queue) {
+// The head of a queue as recvmsg shows it, and takes it.
+netlink::Received Look(const std::deque<std::vector<std::byte>>& queue) {
   if (queue.empty()) return {.error = EAGAIN};
   return {.size = queue.front().size()};
 }
-
-netlink::Received Take(std::deque<Datagram>& queue, std::span<std::byte> buffer) {
+netlink::Received Take(std::deque<std::vector<std::byte>>& queue, std::span<std::byte> buffer) {
   netlink::Received received = Look(queue);
   if (received.error != 0) return received;
-  received.truncated = received.size > buffer.size();
-  std::memcpy(buffer.data(), queue.front().data(), std::min(received.size, buffer.size()));
+  const size_t fits = std::min(received.size, buffer.size());
+  std::copy_n(queue.front().begin(), fits, buffer.begin());
+  received.truncated = fits < received.size;
   queue.pop_front();
   return received;
 }
 
-constexpr uint32_t kPortId = 4711;
-
 }  // namespace
-
-Datagram LinkMessage(uint16_t type, const FakeLink& link, uint16_t flags) {
-  Datagram message = Begin(type, flags);
-  ifinfomsg header{};
-  header.ifi_type = 1;
-  header.ifi_index = link.index;
-  Append(message, &header, sizeof(header));
-  AppendAttribute(message, IFLA_IFNAME, link.name.c_str(), link.name.size() + 1);
-  AppendNumber(message, IFLA_MTU, link.mtu);
-  AppendNumber(message, IFLA_CARRIER_CHANGES, link.carrier_changes);
-  if (link.master != 0) AppendNumber(message, IFLA_MASTER, link.master);
-  if (!link.kind.empty()) {
-    Datagram info;
-    AppendAttribute(info, IFLA_INFO_KIND, link.kind.c_str(), link.kind.size() + 1);
-    AppendAttribute(message, IFLA_LINKINFO | NLA_F_NESTED, info.data(), info.size());
-  }
-  return End(std::move(message));
-}
-
-Datagram AddrMessage(uint16_t type, const FakeAddr& addr, uint16_t flags) {
-  Datagram message = Begin(type, flags);
-  ifaddrmsg header{};
-  header.ifa_family = AF_INET;
-  header.ifa_prefixlen = addr.prefix_length;
-  header.ifa_index = static_cast<uint32_t>(addr.index);
-  Append(message, &header, sizeof(header));
-  AppendNumber(message, IFA_ADDRESS, htonl(addr.ipv4));
-  AppendNumber(message, IFA_LOCAL, htonl(addr.ipv4));
-  return End(std::move(message));
-}
 
 class FakeConnectionSocket final : public netlink::Socket {
  public:
   explicit FakeConnectionSocket(FakeKernel& kernel) : kernel_(kernel) {}
 
   int Send(netlink::Bytes datagram) override {
-    for (Datagram& answer : kernel_.Answer(datagram)) queue_.push_back(std::move(answer));
+    for (std::vector<std::byte>& answer : kernel_.Answer(datagram)) {
+      queue_.push_back(std::move(answer));
+    }
     return 0;
   }
   netlink::Received Peek() override { return Look(queue_); }
@@ -130,7 +93,7 @@ class FakeConnectionSocket final : public netlink::Socket {
 
  private:
   FakeKernel& kernel_;
-  std::deque<Datagram> queue_;
+  std::deque<std::vector<std::byte>> queue_;
 };
 
 class FakeMonitorSocket final : public netlink::Socket {
@@ -140,10 +103,11 @@ class FakeMonitorSocket final : public netlink::Socket {
   int Send(netlink::Bytes /*datagram*/) override { return EOPNOTSUPP; }
   netlink::Received Peek() override {
     MutexLock lock(kernel_.mutex_);
+    if (std::exchange(kernel_.monitor_fails_, false)) return {.error = EIO};
     if (std::exchange(kernel_.overrun_, false)) return {.error = ENOBUFS};
     if (kernel_.events_.empty()) {
-      uint64_t drained = 0;
-      (void)!read(kernel_.event_fd_, &drained, sizeof(drained));
+      eventfd_t drained = 0;
+      (void)!eventfd_read(kernel_.event_fd_, &drained);
     }
     return Look(kernel_.events_);
   }
@@ -171,36 +135,35 @@ absl::StatusOr<std::unique_ptr<netlink::Monitor>> FakeKernel::OpenMonitor() {
   return std::make_unique<netlink::Monitor>(std::make_unique<FakeMonitorSocket>(*this));
 }
 
-void FakeKernel::Announce(Datagram event) {
-  events_.push_back(std::move(event));
-  const uint64_t one = 1;
-  (void)!write(event_fd_, &one, sizeof(one));
-}
-
 void FakeKernel::Put(const FakeLink& link, bool announce) {
   MutexLock lock(mutex_);
   links_[link.index] = link;
-  if (announce) Announce(LinkMessage(RTM_NEWLINK, link));
+  if (announce) Announce(FakeMessage(RTM_NEWLINK, link));
 }
 
 void FakeKernel::Remove(int32_t index, bool announce) {
   MutexLock lock(mutex_);
-  if (announce) Announce(LinkMessage(RTM_DELLINK, links_[index]));
+  if (announce) Announce(FakeMessage(RTM_DELLINK, links_[index]));
   links_.erase(index);
 }
 
 void FakeKernel::Put(const FakeAddr& addr, bool announce) {
   MutexLock lock(mutex_);
-  addrs_.push_back(addr);
-  if (announce) Announce(AddrMessage(RTM_NEWADDR, addr));
+  addrs_.push_back({addr, absl::Now()});
+  if (announce) Announce(FakeMessage(RTM_NEWADDR, addr));
 }
 
 void FakeKernel::Overrun() {
   MutexLock lock(mutex_);
   events_.clear();
   overrun_ = true;
-  const uint64_t one = 1;
-  (void)!write(event_fd_, &one, sizeof(one));
+  WakeListener();
+}
+
+void FakeKernel::FailMonitor() {
+  MutexLock lock(mutex_);
+  monitor_fails_ = true;
+  WakeListener();
 }
 
 void FakeKernel::InterruptLinkDumps(int count) {
@@ -208,63 +171,115 @@ void FakeKernel::InterruptLinkDumps(int count) {
   interruptions_ = count;
 }
 
-void FakeKernel::OnLinkDump(std::function<void()> hook) {
+void FakeKernel::BeforeAnswer(Hook hook) {
   MutexLock lock(mutex_);
-  on_link_dump_ = std::move(hook);
+  before_answer_ = std::move(hook);
 }
 
-int FakeKernel::link_dumps() const {
+void FakeKernel::AfterAnswer(Hook hook) {
   MutexLock lock(mutex_);
-  return link_dumps_;
+  after_answer_ = std::move(hook);
 }
 
-std::deque<Datagram> FakeKernel::Answer(netlink::Bytes request) {
-  nlmsghdr header{};
-  std::memcpy(&header, request.data(), sizeof(header));
-  const bool dump = (header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
-  std::function<void()> hook;
-  if (header.nlmsg_type == RTM_GETLINK && dump) {
-    MutexLock lock(mutex_);
-    ++link_dumps_;
-    hook = on_link_dump_;
-  }
-  if (hook) hook();
-
+int FakeKernel::asked(Asked what) const {
   MutexLock lock(mutex_);
+  const auto it = asked_.find(what);
+  return it == asked_.end() ? 0 : it->second;
+}
+
+void FakeKernel::Announce(const FakeMessage& event) {
+  if (overrun_) return;  // Lost, until the listener has noticed.
+  events_.push_back(event.ToBytes());
+  WakeListener();
+}
+
+void FakeKernel::WakeListener() const { (void)!eventfd_write(event_fd_, 1); }
+
+std::deque<FakeKernel::Datagram> FakeKernel::Answer(netlink::Bytes request) {
+  const Asked asked = WhatIsAsked(request);
   std::deque<Datagram> answers;
-  if (header.nlmsg_type == RTM_GETLINK && dump) {
-    const bool interrupted = interruptions_ > 0;
-    if (interrupted) --interruptions_;
-    const uint16_t flags = NLM_F_MULTI | (interrupted ? NLM_F_DUMP_INTR : 0);
-    for (const auto& [index, link] : links_) {
-      answers.push_back(LinkMessage(RTM_NEWLINK, link, flags));
-    }
-    if (interrupted && !answers.empty()) answers.pop_back();
-    answers.push_back(Done(flags));
-  } else if (header.nlmsg_type == RTM_GETLINK) {
-    ifinfomsg body{};
-    std::memcpy(&body, request.data() + NLMSG_HDRLEN, sizeof(body));
-    const auto it = links_.find(body.ifi_index);
-    answers.push_back(it == links_.end() ? ErrorMessage(-ENODEV, header)
-                                         : LinkMessage(RTM_NEWLINK, it->second));
-  } else if (header.nlmsg_type == RTM_GETADDR) {
-    ifaddrmsg body{};
-    std::memcpy(&body, request.data() + NLMSG_HDRLEN, sizeof(body));
-    for (const FakeAddr& addr : addrs_) {
-      if (body.ifa_family == AF_INET) {
-        answers.push_back(AddrMessage(RTM_NEWADDR, addr, NLM_F_MULTI));
-      }
-    }
-    answers.push_back(Done(0));
-  } else {
-    answers.push_back(ErrorMessage(0, header));  // The no-op that primes a connection.
+  Hook before;
+  Hook after;
+  {
+    MutexLock lock(mutex_);
+    ++asked_[asked];
+    before = before_answer_;
+    after = after_answer_;
   }
+  if (before) before(asked);
+  {
+    MutexLock lock(mutex_);
+    switch (asked) {
+      case Asked::kLinks:
+        AnswerLinks(answers);
+        break;
+      case Asked::kLink:
+        AnswerLink(request, answers);
+        break;
+      case Asked::kAddrs4:
+      case Asked::kAddrs6:
+        AnswerAddrs(request, answers);
+        break;
+      case Asked::kOther:  // The no-op that primes a connection.
+        answers.push_back(Error(0));
+        break;
+    }
+  }
+  if (after) after(asked);
+  const auto header = netlink::LoadStruct<nlmsghdr>(request).value_or(nlmsghdr{});
   for (Datagram& answer : answers) {
-    auto* const sent = reinterpret_cast<nlmsghdr*>(answer.data());
-    sent->nlmsg_seq = header.nlmsg_seq;
-    sent->nlmsg_pid = kPortId;
+    std::memcpy(answer.data() + offsetof(nlmsghdr, nlmsg_seq), &header.nlmsg_seq,
+                sizeof(header.nlmsg_seq));
+    std::memcpy(answer.data() + offsetof(nlmsghdr, nlmsg_pid), &kPortId, sizeof(kPortId));
   }
   return answers;
+}
+
+FakeKernel::Datagram FakeKernel::Tell(const FakeLink& link, uint16_t flags) {
+  FakeLink told = link;
+  told.rx_packets = ++packets_;
+  return FakeMessage(RTM_NEWLINK, told).ToBytes(flags);
+}
+
+void FakeKernel::AnswerLinks(std::deque<Datagram>& answers) {
+  const bool interrupted = interruptions_ > 0;
+  if (interrupted) --interruptions_;
+  const uint16_t flags = NLM_F_MULTI | (interrupted ? NLM_F_DUMP_INTR : 0);
+  for (const auto& [index, link] : links_) answers.push_back(Tell(link, flags));
+  if (interrupted && !answers.empty()) answers.pop_back();
+  answers.push_back(Done(flags));
+}
+
+void FakeKernel::AnswerLink(netlink::Bytes request, std::deque<Datagram>& answers) {
+  const int32_t index = BodyOf<ifinfomsg>(request).ifi_index;
+  std::string name;
+  netlink::AttributeReader reader(request.subspan(sizeof(nlmsghdr) + sizeof(ifinfomsg)));
+  netlink::Attribute attribute;
+  while (reader.Next(attribute)) {
+    if (attribute.type == IFLA_IFNAME) name = netlink::LoadText(attribute.payload);
+  }
+  const auto it = std::ranges::find_if(links_, [&](const auto& entry) {
+    const FakeLink& link = entry.second;
+    return index != 0 ? link.index == index
+                      : link.name == name || std::ranges::count(link.alt_names, name) != 0;
+  });
+  answers.push_back(it == links_.end() ? Error(ENODEV) : Tell(it->second, 0));
+}
+
+void FakeKernel::AnswerAddrs(netlink::Bytes request, std::deque<Datagram>& answers) {
+  const auto asked = BodyOf<ifaddrmsg>(request);
+  for (const KeptAddr& kept : addrs_) {
+    FakeAddr addr = kept.addr;
+    if (addr.family() != asked.ifa_family) continue;
+    if (asked.ifa_index != 0 && addr.index != static_cast<int32_t>(asked.ifa_index)) continue;
+    if (addr.lifetime.has_value()) {
+      const auto passed = static_cast<uint32_t>(absl::ToInt64Seconds(absl::Now() - kept.put_at));
+      addr.lifetime->ifa_prefered -= std::min(addr.lifetime->ifa_prefered, passed);
+      addr.lifetime->ifa_valid -= std::min(addr.lifetime->ifa_valid, passed);
+    }
+    answers.push_back(FakeMessage(RTM_NEWADDR, addr).ToBytes(NLM_F_MULTI));
+  }
+  answers.push_back(Done(0));
 }
 
 }  // namespace linkvane::server

@@ -9,39 +9,24 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "netlink/connection.h"
 #include "netlink/monitor.h"
 #include "netlink/mutex.h"
 #include "netlink/socket.h"
+#include "server/state/testing/fake_messages.h"
 
 namespace linkvane::server {
 
-struct FakeLink {
-  int32_t index = 0;
-  std::string name;
-  uint32_t mtu = 1500;
-  std::string kind = {};
-  uint32_t carrier_changes = 0;
-  int32_t master = 0;
-};
+// What is asked for.
+enum class Asked : uint8_t { kLinks, kLink, kAddrs4, kAddrs6, kOther };
 
-struct FakeAddr {
-  int32_t index = 0;
-  uint32_t ipv4 = 0;  // Host byte order.
-  uint8_t prefix_length = 24;
-};
-
-using Datagram = std::vector<std::byte>;
-
-// The messages that a kernel sends of them.
-Datagram LinkMessage(uint16_t type, const FakeLink& link, uint16_t flags = 0);
-Datagram AddrMessage(uint16_t type, const FakeAddr& addr, uint16_t flags = 0);
-
-// Any thread.
+// Any thread. As in a real kernel, every answer about a link has other counters, and lifetimes run
+// down.
 class FakeKernel {
  public:
   FakeKernel();
@@ -57,29 +42,52 @@ class FakeKernel {
 
   // Loses the events that nobody has read, and says so.
   void Overrun() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Makes the event socket unusable, once.
+  void FailMonitor() ABSL_LOCKS_EXCLUDED(mutex_);
   // Flags the next link dumps as interrupted, and leaves out the last link.
   void InterruptLinkDumps(int count) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Called, without a lock, when a whole dump of links begins: may wait.
-  void OnLinkDump(std::function<void()> hook) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  int link_dumps() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Called, without a lock, before an answer is made, and after; may wait, and may change what
+  // there is. Null for nothing.
+  using Hook = std::function<void(Asked)>;
+  void BeforeAnswer(Hook hook) ABSL_LOCKS_EXCLUDED(mutex_);
+  void AfterAnswer(Hook hook) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Questions so far. Dumps of one interface's addresses count as dumps.
+  int asked(Asked what) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   friend class FakeConnectionSocket;
   friend class FakeMonitorSocket;
+  using Datagram = std::vector<std::byte>;
 
   std::deque<Datagram> Answer(netlink::Bytes request) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Announce(Datagram event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AnswerLinks(std::deque<Datagram>& answers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AnswerLink(netlink::Bytes request, std::deque<Datagram>& answers)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AnswerAddrs(netlink::Bytes request, std::deque<Datagram>& answers)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Datagram Tell(const FakeLink& link, uint16_t flags) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Announce(const FakeMessage& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WakeListener() const;
+
+  struct KeptAddr {
+    FakeAddr addr;
+    absl::Time put_at;
+  };
 
   const int event_fd_;
   mutable Mutex mutex_;
   std::map<int32_t, FakeLink> links_ ABSL_GUARDED_BY(mutex_);
-  std::vector<FakeAddr> addrs_ ABSL_GUARDED_BY(mutex_);
+  std::vector<KeptAddr> addrs_ ABSL_GUARDED_BY(mutex_);
   std::deque<Datagram> events_ ABSL_GUARDED_BY(mutex_);
   bool overrun_ ABSL_GUARDED_BY(mutex_) = false;
+  bool monitor_fails_ ABSL_GUARDED_BY(mutex_) = false;
   int interruptions_ ABSL_GUARDED_BY(mutex_) = 0;
-  int link_dumps_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::function<void()> on_link_dump_ ABSL_GUARDED_BY(mutex_);
+  std::map<Asked, int> asked_ ABSL_GUARDED_BY(mutex_);
+  uint64_t packets_ ABSL_GUARDED_BY(mutex_) = 0;
+  Hook before_answer_ ABSL_GUARDED_BY(mutex_);
+  Hook after_answer_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace linkvane::server

@@ -99,4 +99,15 @@ FakeMessage::FakeMessage(uint16_t type, const FakeAddr& addr) : type_(type) {
   payload_ = Payload(header, attributes);
 }
 
+std::vector<std::byte> FakeMessage::ToBytes(uint16_t flags) const {
+  nlmsghdr header{};
+  header.nlmsg_len = static_cast<uint32_t>(sizeof(header) + payload_.size());
+  header.nlmsg_type = type_;
+  header.nlmsg_flags = flags;
+  std::vector<std::byte> bytes;
+  netlink::AppendBytes(bytes, &header, sizeof(header));
+  netlink::AppendBytes(bytes, payload_.data(), payload_.size());
+  return bytes;
+}
+
 }  // namespace linkvane::server

@@ -66,6 +66,8 @@ class FakeMessage {
   uint16_t type() const { return type_; }
   const std::vector<std::byte>& payload() const { return payload_; }
   netlink::Message message() const { return {.type = type_, .payload = payload_}; }
+  // With its header, as it goes over a socket.
+  std::vector<std::byte> ToBytes(uint16_t flags = 0) const;
 
  private:
   uint16_t type_;

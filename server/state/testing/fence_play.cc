@@ -234,7 +234,6 @@ void FencePlay::Finish(Dumper& dumper) {
   if (!dumper.job.whole && dumper.losses != losses_) {
     table_.Abandon(dumper.id, now_);
     dumper.running = false;
-    dumper.agenda.push_front(dumper.job);
     return;
   }
   in_interrupted_merge_ = dumper.interrupted;
