@@ -16,8 +16,9 @@ bool MatchOne(std::u32string_view pattern, size_t& at, char32_t character) {
   const bool negated = member < pattern.size() && pattern[member] == U'!';
   if (negated) ++member;
   // A bracket right at the beginning is a member.
-  const size_t close = member < pattern.size() ? pattern.find(U']', member + 1) : pattern.npos;
-  if (close == pattern.npos) return first == character;
+  const size_t close =
+      member < pattern.size() ? pattern.find(U']', member + 1) : std::u32string_view::npos;
+  if (close == std::u32string_view::npos) return first == character;
   at = close + 1;
   bool found = false;
   while (member < close) {
@@ -39,7 +40,7 @@ bool Glob::Match(std::string_view text) const {
   size_t at = 0;
   size_t read = 0;
   // Where to go on if what follows the last star does not match: the star takes one character more.
-  size_t behind_star = pattern.npos;
+  size_t behind_star = std::u32string_view::npos;
   size_t star_ends = 0;
   while (read < characters.size()) {
     if (at < pattern.size() && pattern[at] == U'*') {
@@ -51,7 +52,7 @@ bool Glob::Match(std::string_view text) const {
       ++read;
       continue;
     }
-    if (behind_star == pattern.npos) return false;
+    if (behind_star == std::u32string_view::npos) return false;
     at = behind_star;
     read = ++star_ends;
   }

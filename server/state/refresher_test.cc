@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "server/state/observer.h"
-#include "server/state/testing/fake_kernel.h"
+#include "server/state/testing/fake_kernel_test.h"
 #include "server/state/testing/gate.h"
 
 namespace linkvane::server {
@@ -24,101 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr absl::Duration kPatience = absl::Seconds(20);
-
-// Keeps what the state tells, in words: "+eth0", "-eth0", "eth0", "lost".
-class Diary : public ChangeSink {
- public:
-  void Take(const ChangePtr& change) override {
-    MutexLock lock(mutex_);
-    lines_.push_back(Line(*change));
-  }
-  std::vector<std::string> lines() {
-    MutexLock lock(mutex_);
-    return lines_;
-  }
-  void Clear() {
-    MutexLock lock(mutex_);
-    lines_.clear();
-  }
-
- private:
-  static std::string Line(const Change& change) {
-    if (change.is_loss()) return "lost";
-    const Row& row = change.after != nullptr ? *change.after : *change.before;
-    const std::string name =
-        row.kind == ResourceKind::kInterface
-            ? std::string(static_cast<const InterfaceRow&>(row).name())
-            : "addr@" + static_cast<const AddrRow&>(row).interface_name.value_or("?");
-    return (change.before == nullptr ? "+" : change.after == nullptr ? "-" : "") + name;
-  }
-  Mutex mutex_;
-  std::vector<std::string> lines_ ABSL_GUARDED_BY(mutex_);
-};
-
-class RefresherTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    kernel_.Put(FakeLink{.index = 1, .name = "lo"});
-    kernel_.Put(FakeLink{.index = 2, .name = "eth0"});
-  }
-
-  void Start(absl::Duration audit_interval = absl::Hours(1)) {
-    observer_ = std::make_unique<Observer>(
-        "epoch", pool_, [this] { return kernel_.OpenMonitor(); }, diary_,
-        Observer::Callbacks{.published = [] {}, .lost = [this] { refresher_->Wake(); }});
-    refresher_ = std::make_unique<Refresher>(*observer_, audit_interval);
-    ASSERT_TRUE(observer_->Start().ok());
-    refresher_->Start();
-  }
-
-  void TearDown() override {
-    if (refresher_ != nullptr) refresher_->Stop();
-    if (observer_ != nullptr) observer_->Stop();
-  }
-
-  absl::Status WaitForSync() {
-    std::promise<absl::Status> synced;
-    refresher_->WhenSynced(absl::Now() + kPatience, [&](const Refresher::Result& result) {
-      synced.set_value(result.status);
-    });
-    return synced.get_future().get();
-  }
-
-  absl::Status Refresh(absl::Duration patience = kPatience) {
-    std::promise<absl::Status> refreshed;
-    refresher_->Refresh(
-        TableId::kLinks, false, absl::Now() + patience,
-        [&](const Refresher::Result& result) { refreshed.set_value(result.status); });
-    return refreshed.get_future().get();
-  }
-
-  std::vector<std::string> Names() {
-    std::vector<std::string> names;
-    observer_->Read([&](NetworkState& state) {
-      for (const RowPtr& row : state.Interfaces()->rows) {
-        names.emplace_back(static_cast<const InterfaceRow&>(*row).name());
-      }
-    });
-    return names;
-  }
-
-  // Waits for a condition that other threads bring about.
-  template <typename F>
-  bool Eventually(F&& holds) {
-    for (const absl::Time end = absl::Now() + kPatience; absl::Now() < end;) {
-      if (holds()) return true;
-      std::this_thread::yield();
-    }
-    return false;
-  }
-
-  FakeKernel kernel_;
-  netlink::ConnectionPool pool_{4, [this] { return kernel_.OpenConnection(); }};
-  Diary diary_;
-  std::unique_ptr<Observer> observer_;
-  std::unique_ptr<Refresher> refresher_;
-};
+using RefresherTest = FakeKernelTest;
 
 TEST_F(RefresherTest, AllWhoComeWhileADumpRunsShareTheNextOne) {
   Start();
@@ -222,16 +127,37 @@ TEST_F(RefresherTest, AnAuditFindsWhatNoEventTold) {
   EXPECT_EQ(observer_->counts().audit_differences, 1U);
 }
 
-TEST_F(RefresherTest, AuditsOfWhatDoesNotChangeTellNothingAndEncodeNothing) {
-  kernel_.Put(FakeAddr{.index = 2, .address = "192.0.2.1"});
+TEST_F(RefresherTest, AuditsOfWhatOnlyRunsByItselfTellNothingAndEncodeNothing) {
+  for (const char* address : {"192.0.2.1", "2001:db8::1"}) {
+    kernel_.Put(FakeAddr{.index = 2,
+                         .address = address,
+                         .flags = 0,
+                         .lifetime = ifa_cacheinfo{.ifa_prefered = 100, .ifa_valid = 200}});
+  }
   Start(/*audit_interval=*/absl::Milliseconds(100));
   ASSERT_TRUE(WaitForSync().ok());
   diary_.Clear();
   const uint64_t encoded = RowsEncoded();
-  const int dumps = kernel_.asked(Asked::kLinks);
-  ASSERT_TRUE(Eventually([&] { return kernel_.asked(Asked::kLinks) >= dumps + 3; }));
+  for (const Asked table : {Asked::kLinks, Asked::kAddrs4, Asked::kAddrs6}) {
+    const int dumps = kernel_.asked(table);
+    ASSERT_TRUE(Eventually([&] { return kernel_.asked(table) >= dumps + 3; }));
+  }
   EXPECT_THAT(diary_.lines(), IsEmpty());
   EXPECT_EQ(RowsEncoded(), encoded);
+  EXPECT_EQ(observer_->counts().audit_differences, 0);
+}
+
+TEST_F(RefresherTest, AfterADumpThatTheTableContradictsThereIsAnother) {
+  Start();
+  ASSERT_TRUE(WaitForSync().ok());
+  std::atomic<bool> changed = false;
+  kernel_.AfterAnswer([&](Asked what) {
+    if (what != Asked::kLinks || changed.exchange(true)) return;
+    kernel_.Put(FakeLink{.index = 2, .name = "eth0", .mtu = 9000});
+  });
+  const int dumps = kernel_.asked(Asked::kLinks);
+  ASSERT_TRUE(Refresh().ok());
+  EXPECT_TRUE(Eventually([&] { return kernel_.asked(Asked::kLinks) == dumps + 2; }));
 }
 
 TEST_F(RefresherTest, OneRowIsEncodedForOneChange) {
@@ -246,6 +172,33 @@ TEST_F(RefresherTest, OneRowIsEncodedForOneChange) {
   kernel_.Put(FakeLink{.index = 500, .name = "if500", .mtu = 1400});
   ASSERT_TRUE(Refresh().ok());
   EXPECT_EQ(RowsEncoded(), encoded + 1);
+}
+
+TEST_F(RefresherTest, WhoComesTooLateIsCancelledAtOnce) {
+  Start();
+  refresher_->Stop();
+  EXPECT_TRUE(absl::IsCancelled(Refresh()));
+}
+
+TEST_F(RefresherTest, StopEndsWhoWaitsForTheNextDump) {
+  Start();
+  ASSERT_TRUE(WaitForSync().ok());
+  Gate entered;
+  Gate go_on;
+  kernel_.BeforeAnswer([&](Asked what) {
+    if (what != Asked::kLinks) return;
+    entered.Open();
+    go_on.Wait();
+  });
+  std::thread caller([&] { (void)Refresh(); });
+  entered.Wait();
+  std::promise<absl::Status> status;
+  refresher_->Refresh(TableId::kLinks, false, absl::InfiniteFuture(),
+                      [&](const Refresher::Result& result) { status.set_value(result.status); });
+  refresher_->Stop();
+  EXPECT_TRUE(absl::IsCancelled(status.get_future().get()));
+  go_on.Open();
+  caller.join();
 }
 
 TEST_F(RefresherTest, StopEndsWhatWaits) {

@@ -9,11 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "linkvane/v1/interface.pb.h"
 #include "linkvane/v1/watch.pb.h"
-#include "server/state/network_state.h"
-#include "server/state/subscriptions.h"
-#include "server/state/testing/fake_messages.h"
+#include "server/state/testing/watched_state_test.h"
 
 namespace linkvane::server {
 namespace {
@@ -22,76 +19,7 @@ namespace pb = ::linkvane::v1;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string Describe(const pb::Event& event) {
-  std::string text = event.type() == pb::EVENT_TYPE_ADDED     ? "+"
-                     : event.type() == pb::EVENT_TYPE_REMOVED ? "-"
-                                                              : "~";
-  text += event.resource().has_interface() ? event.resource().interface().name()
-                                           : event.resource().addr().address();
-  if (event.coalesced() != 1) text += " x" + std::to_string(event.coalesced());
-  if (event.left_filter()) text += " left";
-  for (const std::string& path : event.changed().paths()) text += " " + path;
-  return text;
-}
-
-class SubscriptionTest : public ::testing::Test {
- protected:
-  SubscriptionTest() : state_("epoch", subscriptions_) {}
-
-  void Put(const FakeLink& link) { Apply(FakeMessage(RTM_NEWLINK, link)); }
-  void Remove(const FakeLink& link) { Apply(FakeMessage(RTM_DELLINK, link)); }
-  void Put(const FakeAddr& addr) { Apply(FakeMessage(RTM_NEWADDR, addr)); }
-  void Remove(const FakeAddr& addr) { Apply(FakeMessage(RTM_DELADDR, addr)); }
-
-  void Apply(const FakeMessage& message) { state_.ApplyEvent(message.message(), ReadTime::Now()); }
-
-  std::unique_ptr<Subscription> Watch(WatchOptions options = {}) {
-    auto subscription = std::make_unique<Subscription>(std::move(options), "epoch", "");
-    subscription->Begin(state_.Interfaces(), state_.Addrs(), state_.revision());
-    EXPECT_TRUE(subscriptions_.Add(subscription.get(), {}));
-    return subscription;
-  }
-
-  // All that is to be told now: events in words, other messages by their names.
-  std::vector<std::string> Told(Subscription& subscription) {
-    std::vector<std::string> told;
-    while (true) {
-      std::string bytes;
-      if (!subscription.Next(bytes)) return told;
-      pb::WatchResponse response;
-      EXPECT_TRUE(response.ParseFromString(bytes));
-      if (response.has_events()) {
-        EXPECT_LT(bytes.size(), 2 * Subscription::kBatchBytes);
-        for (const pb::Event& event : response.events().events()) {
-          told.push_back(Describe(event));
-          last_event_ = event;
-        }
-      } else {
-        told.emplace_back(response.has_created()  ? "created"
-                          : response.has_synced() ? "synced"
-                          : response.has_resync() ? "resync"
-                          : response.has_gap()    ? "gap"
-                                                  : "bookmark");
-      }
-      if (response.has_checkpoint()) {
-        EXPECT_GE(response.checkpoint().number(), checkpoint_);
-        checkpoint_ = response.checkpoint().number();
-        checkpoints_.push_back(told.size());
-      }
-    }
-  }
-
-  Subscriptions subscriptions_{1000};
-  NetworkState state_;
-  pb::Event last_event_;
-  uint64_t checkpoint_ = 0;
-  std::vector<size_t> checkpoints_;  // Behind which of the things told.
-
-  const FakeLink eth0_{.index = 2, .name = "eth0"};
-  const FakeLink eth1_{.index = 3, .name = "eth1"};
-  const FakeAddr addr_{.index = 2, .address = "192.0.2.1"};
-  std::vector<SnapshotPtr> held_;
-};
+using SubscriptionTest = WatchedStateTest;
 
 TEST_F(SubscriptionTest, SnapshotAndEventsJoinAtOneRevision) {
   Put(eth0_);
@@ -174,78 +102,6 @@ TEST_F(SubscriptionTest, ALossIsToldBeforeWhatTheRepairFinds) {
   EXPECT_THAT(Told(*watcher), ElementsAre("gap", "~eth0 mtu"));
 }
 
-// Brings a reader so far behind that steps are folded.
-class SlowReaderTest : public SubscriptionTest {
- protected:
-  // Changes eth0's MTU more often than steps are kept. The last one is `mtu`.
-  void Flood(uint32_t mtu = 9000) {
-    for (size_t i = 0; i <= Subscription::kMostSteps; ++i) {
-      Put({.index = 2, .name = "eth0", .mtu = i % 2 == 0 ? 1400U : 1401U});
-    }
-    Put({.index = 2, .name = "eth0", .mtu = mtu});
-  }
-};
-
-TEST_F(SlowReaderTest, GetsOneEventForAllStepsOfAnObject) {
-  Put(eth0_);
-  auto watcher = Watch({.include_previous = true});
-  Told(*watcher);
-  Flood();
-  EXPECT_THAT(Told(*watcher), ElementsAre("~eth0 x1026 mtu"));
-  EXPECT_EQ(last_event_.resource().interface().mtu(), 9000U);
-  EXPECT_FALSE(last_event_.has_previous());
-  EXPECT_EQ(checkpoint_, state_.revision());
-  Put({.index = 2, .name = "eth0", .mtu = 1280});
-  EXPECT_THAT(Told(*watcher), ElementsAre("~eth0 mtu")) << "it keeps up again";
-}
-
-TEST_F(SlowReaderTest, HearsNothingOfWhatCameAndWent) {
-  Put(eth0_);
-  auto watcher = Watch();
-  Told(*watcher);
-  Put(eth1_);
-  Remove(eth1_);
-  Flood();
-  EXPECT_THAT(Told(*watcher), ElementsAre("~eth0 x1026 mtu"));
-}
-
-TEST_F(SlowReaderTest, HearsOfARemovalAndAnAdditionWhereAnIndexWasUsedAgain) {
-  Put(eth0_);
-  Put(eth1_);
-  auto watcher = Watch();
-  Told(*watcher);
-  Remove(eth1_);
-  Put({.index = 3, .name = "other"});
-  Flood();
-  EXPECT_THAT(Told(*watcher), ElementsAre("-eth1 x2", "~eth0 x1026 mtu", "+other x2"));
-}
-
-TEST_F(SlowReaderTest, GetsRemovalsFirstAndInterfacesBeforeTheirAddresses) {
-  const FakeAddr on_eth1{.index = 3, .address = "192.0.2.2"};
-  const FakeLink eth2{.index = 4, .name = "eth2"};
-  Put(eth0_);
-  Put(eth1_);
-  Put(on_eth1);
-  auto watcher = Watch();
-  Told(*watcher);
-  Put(addr_);
-  Put(eth2);
-  Put(FakeAddr{.index = 4, .address = "192.0.2.3"});
-  Remove(eth1_);  // Takes its address along.
-  Flood();
-  EXPECT_THAT(Told(*watcher), ElementsAre("-192.0.2.2", "-eth1", "~eth0 x1026 mtu", "+eth2",
-                                          "+192.0.2.1", "+192.0.2.3"));
-}
-
-TEST_F(SlowReaderTest, IsToldOfALossBeforeTheRest) {
-  Put(eth0_);
-  auto watcher = Watch();
-  Told(*watcher);
-  Flood();
-  state_.NoteLoss(absl::Now());
-  EXPECT_THAT(Told(*watcher), ElementsAre("gap", "~eth0 x1026 mtu"));
-}
-
 TEST_F(SubscriptionTest, OneChangeSeenByAHundredWatchersIsEncodedOnce) {
   Put(eth0_);
   std::vector<std::unique_ptr<Subscription>> watchers;
@@ -288,6 +144,114 @@ TEST_F(SubscriptionTest, ABookmarkComesOnlyWhenEverythingWasTold) {
   ASSERT_TRUE(response.ParseFromString(bytes));
   EXPECT_TRUE(response.has_bookmark());
   EXPECT_EQ(response.checkpoint().number(), state_.revision());
+}
+
+TEST_F(SubscriptionTest, ALongSnapshotComesInSeveralResponsesAndOneCheckpoint) {
+  for (int32_t i = 1; i <= 3000; ++i) {
+    Put(FakeLink{.index = i, .name = "if" + std::to_string(i)});
+  }
+  auto watcher = Watch();
+  EXPECT_EQ(Told(*watcher).size(), 3000 + 2);
+  EXPECT_GT(responses_, 3);
+  EXPECT_THAT(checkpoints_, ElementsAre(3000 + 2));
+}
+
+TEST_F(SubscriptionTest, ALongBatchHasItsCheckpointOnTheLastResponse) {
+  const std::string alias(1000, 'x');
+  auto watcher = Watch();
+  Told(*watcher);
+  checkpoints_.clear();
+  responses_ = 0;
+  for (int32_t i = 1; i <= 1000; ++i) {
+    Put(FakeLink{.index = i, .name = "if" + std::to_string(i), .alias = alias});
+  }
+  EXPECT_EQ(Told(*watcher).size(), 1000);
+  EXPECT_GT(responses_, 4);
+  EXPECT_THAT(checkpoints_, ElementsAre(1000));
+  EXPECT_EQ(checkpoint_, state_.revision());
+}
+
+TEST_F(SubscriptionTest, OnlyTheTypesAskedForAreTold) {
+  Put(eth0_);
+  auto interfaces = Watch({.addrs = false});
+  auto addrs = Watch({.interfaces = false});
+  Told(*interfaces);
+  checkpoint_ = 0;
+  Told(*addrs);
+  Put(addr_);
+  EXPECT_THAT(Told(*interfaces), IsEmpty());
+  EXPECT_THAT(Told(*addrs), ElementsAre("+192.0.2.1"));
+}
+
+TEST_F(SubscriptionTest, ARemovalCarriesTheLastStateThatMatched) {
+  Put(eth0_);
+  auto watcher = Watch(Named("eth*"));
+  Told(*watcher);
+  Put(FakeLink{.index = 2, .name = "eth1", .mtu = 1400});
+  Put(FakeLink{.index = 2, .name = "wan", .mtu = 1300});
+  EXPECT_THAT(Told(*watcher), ElementsAre("~eth1 name mtu", "-eth1 left"));
+  EXPECT_EQ(last_event_.resource().interface().mtu(), 1400);
+  Put(FakeLink{.index = 2, .name = "wan2"});
+  EXPECT_THAT(Told(*watcher), IsEmpty());
+}
+
+TEST_F(SubscriptionTest, ABookmarkTellsOfWhatTheFilterHid) {
+  auto watcher = Watch(Named("eth*"));
+  Told(*watcher);
+  Put(FakeLink{.index = 9, .name = "wan"});
+  std::string bytes;
+  ASSERT_TRUE(watcher->Bookmark(bytes));
+  pb::WatchResponse response;
+  ASSERT_TRUE(response.ParseFromString(bytes));
+  EXPECT_EQ(response.checkpoint().number(), state_.revision());
+  EXPECT_EQ(response.checkpoint().epoch(), "epoch");
+}
+
+TEST_F(SubscriptionTest, WithoutBeingAskedNoPreviousStateIsSent) {
+  Put(eth0_);
+  auto watcher = Watch();
+  Told(*watcher);
+  Put(FakeLink{.index = 2, .name = "wan"});
+  Told(*watcher);
+  EXPECT_FALSE(last_event_.has_previous());
+}
+
+TEST_F(SubscriptionTest, AnEventTellsRevisionAndTimeOfItsChange) {
+  auto watcher = Watch();
+  Told(*watcher);
+  const absl::Time before = absl::Now();
+  Put(eth0_);
+  Told(*watcher);
+  EXPECT_EQ(last_event_.revision().number(), 1);
+  EXPECT_EQ(last_event_.coalesced(), 1);
+  EXPECT_GE(last_event_.time().seconds(), absl::ToUnixSeconds(before));
+}
+
+TEST_F(SubscriptionTest, ThereAreNoMoreWatchersThanAllowed) {
+  Subscriptions few(1);
+  Subscription first({}, "epoch", "");
+  Subscription second({}, "epoch", "");
+  EXPECT_TRUE(few.Add(&first, {}));
+  EXPECT_FALSE(few.Add(&second, {}));
+  few.Remove(&first);
+  EXPECT_TRUE(few.Add(&second, {}));
+  EXPECT_EQ(few.size(), 1);
+}
+
+TEST_F(SubscriptionTest, AllWritersAreWokenThatStillExist) {
+  class CountingWatcher : public Watcher {
+   public:
+    void Wake() override { ++wakes; }
+    int wakes = 0;
+  };
+  Subscriptions all(2);
+  Subscription first({}, "epoch", "");
+  Subscription second({}, "epoch", "");
+  const auto watcher = std::make_shared<CountingWatcher>();
+  ASSERT_TRUE(all.Add(&first, watcher));
+  ASSERT_TRUE(all.Add(&second, std::make_shared<CountingWatcher>()));  // Gone already.
+  all.WakeAll();
+  EXPECT_EQ(watcher->wakes, 1);
 }
 
 }  // namespace
