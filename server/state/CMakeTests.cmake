@@ -16,8 +16,8 @@ if(LINKVANE_SANITIZE)
   target_compile_definitions(state_fence_model_test PRIVATE LINKVANE_SANITIZED)
 endif()
 
-set(tests addr_row fenced_table filter identity interface_row network_state observer read_mask refresher
-    slow_reader subscription)
+set(tests addr_row fenced_table filter glob identity interface_row network_state observer read_mask
+    refresher replay slow_reader subscription text wire)
 foreach(test IN LISTS tests)
   linkvane_test(state_${test}_test
     SOURCES state/${test}_test.cc

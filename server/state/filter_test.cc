@@ -1,8 +1,11 @@
 #include "server/state/filter.h"
 
 #include <gtest/gtest.h>
+#include <linux/if.h>
+#include <sys/socket.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "linkvane/v1/addr.pb.h"
@@ -10,8 +13,6 @@
 #include "server/state/network_state.h"
 #include "server/state/subscriptions.h"
 #include "server/state/testing/fake_messages.h"
-#include "server/state/text.h"
-#include "server/state/wire.h"
 
 namespace linkvane::server {
 namespace {
@@ -85,6 +86,17 @@ class MatchTest : public ::testing::Test {
     EXPECT_FALSE(InterfaceFilter::Compile(filter, "filter", out).has_value());
     return out.Match(*state_.FindInterface(link.index));
   }
+  // Of interface 3, and of the last address.
+  bool Matches(const pb::InterfaceFilter& filter) {
+    InterfaceFilter out;
+    EXPECT_FALSE(InterfaceFilter::Compile(filter, "filter", out).has_value());
+    return out.Match(*state_.FindInterface(3));
+  }
+  bool Matches(const pb::AddrFilter& filter) {
+    AddrFilter out;
+    EXPECT_FALSE(AddrFilter::Compile(filter, "filter", out).has_value());
+    return out.Match(static_cast<const AddrRow&>(*state_.Addrs()->rows.back()));
+  }
   void Apply(const FakeMessage& message) { state_.ApplyEvent(message.message(), ReadTime::Now()); }
 
   Subscriptions subscriptions_{1};
@@ -121,88 +133,126 @@ TEST_F(MatchTest, NamesAreExactOrGlobs) {
   EXPECT_TRUE(Named({.index = 4, .name = "odd["}, "odd["));
 }
 
-TEST(GlobTest, MatchesAsAShellDoes) {
+TEST_F(MatchTest, PrefixesOfIpv6EndAtAnyBit) {
+  const AddrRowPtr row = AddrAt("2001:db8:8000::1");
+  EXPECT_TRUE(Within(row, "2001:db8::/32"));
+  EXPECT_TRUE(Within(row, "2001:db8:8000::/33"));
+  EXPECT_FALSE(Within(row, "2001:db8::/33"));
+  EXPECT_TRUE(Within(row, "2001:db8:f000::/33")) << "what is behind the prefix does not count";
+  EXPECT_TRUE(Within(row, "2001:db8:8000::/127"));
+  EXPECT_FALSE(Within(row, "2001:db8:8000::/128"));
+  EXPECT_TRUE(Within(row, "2001:db8:8000::1/128"));
+  EXPECT_TRUE(Within(row, "::/0"));
+  EXPECT_FALSE(Within(row, "0.0.0.0/0"));
+}
+
+TEST_F(MatchTest, EveryCriterionOfInterfacesHasToBeMet) {
+  const FakeLink link{.index = 3,
+                      .name = "eth3",
+                      .flags = IFF_UP,
+                      .alt_names = {"uplink"},
+                      .kind = "veth",
+                      .master = 9,
+                      .oper_state = 6};
+  Apply(FakeMessage(RTM_NEWLINK, FakeLink{.index = 9, .name = "br0"}));
+  Apply(FakeMessage(RTM_NEWLINK, link));
+  using Filter = pb::InterfaceFilter;
   const struct {
-    const char* pattern;
-    const char* text;
-    bool matches;
-  } kCases[] = {
-      {"", "", true},        {"", "a", false},         {"*", "", true},
-      {"a*", "a", true},     {"*a*b*", "xaxbx", true}, {"*a*b", "xaxbx", false},
-      {"a**b", "ab", true},  {"[a-c]", "b", true},     {"[a-c]", "d", false},
-      {"[!a-c]", "d", true}, {"[!a-c]", "b", false},   {"[]]", "]", true},
-      {"[]", "[]", true},    {"[a", "[a", true},       {"[a-]", "-", true},
-      {"[!]", "[!]", true},  {"?", "", false},         {"v*.1[0-9]", "vlan.17", true},
-      {"*?", "", false},     {"\\*", "\\x", true},
+    const char* what;
+    void (*add)(Filter& filter, bool meets);
+  } kCriteria[] = {
+      {"index", [](Filter& f, bool meets) { f.add_indexes(meets ? 3 : 4); }},
+      {"name", [](Filter& f, bool meets) { f.add_names(meets ? "eth*" : "wan"); }},
+      {"alternative name", [](Filter& f, bool meets) { f.add_names(meets ? "up????" : "up"); }},
+      {"kind", [](Filter& f, bool meets) { f.add_kinds(meets ? "veth" : "vet"); }},
+      {"address",
+       [](Filter& f, bool meets) {
+         f.add_hardware_addresses(meets ? "02:00:00:00:00:01" : "02:00:00:00:00");
+       }},
+      {"master", [](Filter& f, bool meets) { f.set_master(meets ? "br0" : "br1"); }},
+      {"admin up", [](Filter& f, bool meets) { f.set_admin_up(meets); }},
+      {"oper state",
+       [](Filter& f, bool meets) {
+         f.add_oper_states(meets ? pb::OPER_STATE_UP : pb::OPER_STATE_DOWN);
+       }},
   };
-  for (const auto& c : kCases) {
-    EXPECT_EQ(Glob(c.pattern).Match(c.text), c.matches) << c.pattern << " " << c.text;
+  Filter all;
+  for (const auto& criterion : kCriteria) {
+    criterion.add(all, true);
+    EXPECT_TRUE(Matches(all)) << criterion.what;
+    Filter none = all;
+    criterion.add(none, false);
+    // One more in a list is enough; a single value has to be the right one.
+    const bool is_list = none.master() == all.master() && none.admin_up() == all.admin_up();
+    EXPECT_EQ(Matches(none), is_list) << criterion.what;
+    Filter alone;
+    criterion.add(alone, false);
+    EXPECT_FALSE(Matches(alone)) << criterion.what;
   }
 }
 
-TEST(GlobTest, ManyStarsTakeNoTimeToSpeakOf) {
-  std::string pattern;
-  for (int i = 0; i < 60; ++i) pattern += "*a";
-  EXPECT_FALSE(Glob(pattern + "b").Match(std::string(127, 'a')));
-}
-
-TEST(TextTest, WhatIsNoUtf8IsReplacedByteByByte) {
+TEST_F(MatchTest, EveryCriterionOfAddressesHasToBeMet) {
+  Apply(FakeMessage(RTM_NEWLINK, FakeLink{.index = 3, .name = "eth3"}));
+  const FakeAddr addr{.index = 3, .address = "fe80::1", .scope = RT_SCOPE_LINK};
+  Apply(FakeMessage(RTM_NEWADDR, addr));
+  using Filter = pb::AddrFilter;
   const struct {
-    const char* bytes;
-    const char* text;
-  } kCases[] = {
-      {"eth0", "eth0"},
-      {"\xc3\xa4", "\xc3\xa4"},
-      {"\xff", "\xef\xbf\xbd"},
-      {"a\x80z", "a\xef\xbf\xbdz"},
-      {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                  // Overlong.
-      {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},  // A surrogate.
-      {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-      {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},  // Cut off.
-      {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+    const char* what;
+    void (*add)(Filter& filter, bool meets);
+  } kCriteria[] = {
+      {"index", [](Filter& f, bool meets) { f.add_interface_indexes(meets ? 3 : 4); }},
+      {"name", [](Filter& f, bool meets) { f.add_interface_names(meets ? "*3" : "eth4"); }},
+      {"family",
+       [](Filter& f, bool meets) {
+         f.set_family(meets ? pb::ADDRESS_FAMILY_IPV6 : pb::ADDRESS_FAMILY_IPV4);
+       }},
+      {"scope",
+       [](Filter& f, bool meets) {
+         f.add_scopes(meets ? pb::ADDR_SCOPE_LINK : pb::ADDR_SCOPE_GLOBAL);
+       }},
+      {"within", [](Filter& f, bool meets) { f.set_within(meets ? "fe80::/10" : "fec0::/10"); }},
   };
-  for (const auto& c : kCases) {
-    EXPECT_EQ(ToUtf8(c.bytes), c.text);
-    EXPECT_EQ(IsUtf8(c.bytes), std::string(c.bytes) == c.text);
-    EXPECT_TRUE(IsUtf8(ToUtf8(c.bytes)));
+  Filter all;
+  for (const auto& criterion : kCriteria) {
+    criterion.add(all, true);
+    EXPECT_TRUE(Matches(all)) << criterion.what;
+    Filter alone;
+    criterion.add(alone, false);
+    EXPECT_FALSE(Matches(alone)) << criterion.what;
   }
 }
 
-TEST(WireTest, DifferentFieldsSeesAddedRemovedAndRepeatedOnes) {
-  pb::Interface before;
-  before.set_index(1);
-  before.set_name("a");
-  before.add_alt_names("x");
-  before.add_alt_names("y");
-  before.set_mtu(1500);
-  pb::Interface after = before;
-  EXPECT_TRUE(DifferentFields(before.SerializeAsString(), after.SerializeAsString()).none());
-  after.mutable_alt_names()->SwapElements(0, 1);
-  after.clear_mtu();
-  after.set_group(0);
-  const FieldSet different = DifferentFields(before.SerializeAsString(), after.SerializeAsString());
-  EXPECT_EQ(different.count(), 3U);
-  EXPECT_TRUE(different.test(pb::Interface::kAltNamesFieldNumber));
-  EXPECT_TRUE(different.test(pb::Interface::kMtuFieldNumber));
-  EXPECT_TRUE(different.test(pb::Interface::kGroupFieldNumber));
+TEST(AddrFilterTest, RefusesWhatNoAddressCanHave) {
+  pb::AddrFilter index;
+  index.add_interface_indexes(-1);
+  EXPECT_EQ(Refused(index), "filter.interface_indexes");
+  pb::AddrFilter name;
+  name.add_interface_names("");
+  EXPECT_EQ(Refused(name), "filter.interface_names");
+  pb::AddrFilter scope;
+  scope.add_scopes(pb::ADDR_SCOPE_UNSPECIFIED);
+  EXPECT_EQ(Refused(scope), "filter.scopes");
+  pb::AddrFilter family;
+  family.set_family(static_cast<pb::AddressFamily>(99));
+  EXPECT_EQ(Refused(family), "filter.family");
 }
 
-TEST(WireTest, AReaderEndsAtWhatIsNotWellFormed) {
-  const std::string whole = [] {
-    pb::Interface interface;
-    interface.set_name("eth0");
-    interface.set_mtu(300);
-    return interface.SerializeAsString();
-  }();
-  for (size_t size = 0; size <= whole.size(); ++size) {
-    const auto cut = std::make_unique<char[]>(size);  // Exactly sized, for the sanitizer to watch.
-    std::copy_n(whole.data(), size, cut.get());
-    WireReader reader(std::string_view(cut.get(), size));
-    WireField field;
-    size_t read = 0;
-    while (reader.Next(field)) read += field.whole.size();
-    EXPECT_LE(read, size);
-  }
+TEST(AddrFilterTest, TellsWhatTheKernelCanBeAskedLessOf) {
+  pb::AddrFilter filter;
+  AddrFilter any;
+  ASSERT_FALSE(AddrFilter::Compile(filter, "filter", any).has_value());
+  EXPECT_EQ(any.family(), 0);
+  EXPECT_EQ(any.only_interface(), std::nullopt);
+  filter.set_family(pb::ADDRESS_FAMILY_IPV6);
+  filter.add_interface_indexes(7);
+  AddrFilter one;
+  ASSERT_FALSE(AddrFilter::Compile(filter, "filter", one).has_value());
+  EXPECT_EQ(one.family(), AF_INET6);
+  EXPECT_EQ(one.only_interface(), 7);
+  filter.add_interface_indexes(8);
+  AddrFilter two;
+  ASSERT_FALSE(AddrFilter::Compile(filter, "filter", two).has_value());
+  EXPECT_EQ(two.only_interface(), std::nullopt);
 }
 
 }  // namespace

@@ -13,11 +13,9 @@
 namespace linkvane::server {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Property;
-using ::testing::UnorderedElementsAre;
 
 namespace pb = ::linkvane::v1;
 

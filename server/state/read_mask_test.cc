@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "linkvane/v1/addr.pb.h"
 #include "linkvane/v1/interface.pb.h"
 
 namespace linkvane::server {
@@ -89,6 +90,63 @@ TEST(ReadMaskTest, PathsOfOneKindAreNoneOfTheOther) {
   EXPECT_TRUE(interface.Add("mtu"));
   EXPECT_FALSE(addr.Add("mtu"));
   EXPECT_TRUE(addr.Add("valid_until.seconds"));
+}
+
+TEST(ReadMaskTest, TheKeyOfAnAddressSurvives) {
+  pb::Addr addr;
+  addr.set_uid("u");
+  addr.set_interface_index(7);
+  addr.set_interface_name("eth0");
+  addr.set_family(pb::ADDRESS_FAMILY_IPV4);
+  addr.set_address("10.0.0.1");
+  addr.set_prefix_length(32);
+  addr.set_peer_address("10.0.0.2");
+  addr.set_label("eth0:1");
+  ReadMask mask(ResourceKind::kAddr);
+  ASSERT_TRUE(mask.Add("label"));
+  std::string cut;
+  mask.Apply(addr.SerializeAsString(), cut);
+  pb::Addr out;
+  ASSERT_TRUE(out.ParseFromString(cut));
+  addr.clear_interface_name();
+  EXPECT_EQ(out.SerializeAsString(), addr.SerializeAsString());
+}
+
+TEST(ReadMaskTest, ARestrictedMaskWithoutPathsLeavesTheKey) {
+  ReadMask mask(ResourceKind::kInterface);
+  EXPECT_TRUE(mask.everything());
+  mask.Restrict();
+  EXPECT_FALSE(mask.everything());
+  const pb::Interface cut = Cut(mask, Sample());
+  EXPECT_EQ(cut.index(), 7);
+  EXPECT_FALSE(cut.has_mtu());
+}
+
+TEST(ReadMaskTest, AWholeMessageWinsOverItsParts) {
+  for (const bool whole_first : {true, false}) {
+    ReadMask mask(ResourceKind::kInterface);
+    if (whole_first) ASSERT_TRUE(mask.Add("stats"));
+    ASSERT_TRUE(mask.Add("stats.rx_bytes"));
+    if (!whole_first) ASSERT_TRUE(mask.Add("stats"));
+    EXPECT_TRUE(Cut(mask, Sample()).stats().has_tx_bytes()) << whole_first;
+  }
+}
+
+TEST(ReadMaskTest, OnlyChangesOfWhatPassesAreVisible) {
+  ReadMask mask(ResourceKind::kInterface);
+  ASSERT_TRUE(mask.Add("mtu"));
+  FieldSet changed;
+  changed.set(pb::Interface::kMtuFieldNumber);
+  changed.set(pb::Interface::kGroupFieldNumber);
+  const FieldSet visible = mask.Visible(changed, "", "");
+  EXPECT_EQ(visible.count(), 1);
+  EXPECT_TRUE(visible.test(pb::Interface::kMtuFieldNumber));
+}
+
+TEST(ReadMaskTest, FieldsAreNamedByTheirNumbers) {
+  EXPECT_EQ(FieldName(ResourceKind::kInterface, pb::Interface::kMtuFieldNumber), "mtu");
+  EXPECT_EQ(FieldName(ResourceKind::kAddr, pb::Addr::kLabelFieldNumber), "label");
+  EXPECT_EQ(FieldName(ResourceKind::kAddr, 250), "");
 }
 
 }  // namespace
