@@ -12,7 +12,6 @@ namespace linkvane::server {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 const FakeLink kVeth{.index = 5, .name = "veth0", .kind = "veth"};
