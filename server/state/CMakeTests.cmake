@@ -17,7 +17,11 @@ if(LINKVANE_SANITIZE)
 endif()
 
 set(tests addr_row fenced_table filter glob identity interface_row network_state observer read_mask
-    refresher replay slow_reader subscription text wire)
+    refresher slow_reader subscription text wire)
+if(NOT LINKVANE_SANITIZE STREQUAL "thread")
+  # It reads JSON with protobuf, whose headers lay out map fields otherwise there than the library.
+  list(APPEND tests replay)
+endif()
 foreach(test IN LISTS tests)
   linkvane_test(state_${test}_test
     SOURCES state/${test}_test.cc
