@@ -13,7 +13,6 @@ namespace linkvane::server {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // Brings a reader so far behind that steps are folded.
 class SlowReaderTest : public WatchedStateTest {
