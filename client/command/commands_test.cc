@@ -82,7 +82,9 @@ class CommandsTest : public testing::Test {
     addr.add_flags(v1::ADDR_FLAG_PERMANENT);
   }
 
-  Result RunHere(std::vector<std::string_view> words) { return RunWords(words, server_.target()); }
+  Result RunHere(const std::vector<std::string_view>& words) {
+    return RunWords(words, server_.target());
+  }
 
   client::FakeServer server_;
 };

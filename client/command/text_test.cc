@@ -9,8 +9,9 @@ TEST(TextTest, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(Escape("eth0"), "eth0");
   EXPECT_EQ(Escape("a\x1b[2Jb\n\x7f"), "a\\x1b[2Jb\\x0a\\x7f");
   EXPECT_EQ(Escape("caf\xc3\xa9 \xf0\x9f\x98\x80"), "caf\xc3\xa9 \xf0\x9f\x98\x80");
-  EXPECT_EQ(Escape("\xc2\x9b"), "\\x9b");            // C1: a control sequence
-  EXPECT_EQ(Escape("a\xe2\x80\xaex"), "a\\u202ex");  // turns the direction
+  EXPECT_EQ(Escape("\xc2\x9b"), "\\x9b");  // C1: a control sequence
+  // Turns the direction, which is the point.
+  EXPECT_EQ(Escape("a\xe2\x80\xaex"), "a\\u202ex");  // NOLINT(misc-misleading-bidirectional)
   EXPECT_EQ(Escape("\\x1b"), "\\\\x1b");             // not to be taken for an escaped one
   EXPECT_EQ(Escape(std::string_view("\0", 1)), "\\x00");
 }
