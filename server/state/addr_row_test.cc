@@ -144,6 +144,16 @@ TEST(AddrRowTest, ALifetimeThatWasSetAnewIsAChange) {
   EXPECT_EQ(TimeUtil::TimestampToSeconds(stage.Addr().valid_until()), kStart + 2500);
 }
 
+TEST(AddrRowTest, ALifetimeThatWasSetAnewToWhatItWasIsAChange) {
+  StagedState stage;
+  stage.Sync({{.index = 1}}, {Leased(kForever, kForever)});
+  stage.TakeWords();
+  FakeAddr renewed = Leased(kForever, kForever);
+  renewed.lifetime->tstamp += 1000;
+  stage.Event(renewed);
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~192.0.2.1/24 eth0: updated_at"));
+}
+
 TEST(AddrRowTest, ALifetimeThatJumpedIsAChangeEvenWithTheSameStamp) {
   StagedState stage;
   stage.Sync({{.index = 1}}, {Leased(1000, 2000)});

@@ -136,6 +136,7 @@ TEST(IdentityTest, AnotherInterfacesAddressesAreOthers) {
   other.kind = "dummy";
   stage.DumpLinks({other});
   EXPECT_NE(stage.Addr().uid(), uid);
+  EXPECT_THAT(stage.Addr().uid(), StartsWith("epoch-"));
 }
 
 TEST(IdentityTest, DependantsOfAnotherInterfaceFollowItsName) {

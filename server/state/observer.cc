@@ -110,7 +110,8 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
           absl::Now());
       if (outcome->interrupted) ++counts_.interrupted_dumps;
       if (unclean_.none()) counts_.audit_differences += merge.changes;
-      if (!outcome->interrupted && losses_ == before.losses) {
+      // Without an event socket, all that happens is being lost.
+      if (!outcome->interrupted && losses_ == before.losses && !monitor_failed_) {
         unclean_.reset(static_cast<size_t>(table));
         if (unclean_.none()) {
           state_.Repaired();

@@ -15,7 +15,6 @@
 
 #include "absl/time/clock.h"
 #include "server/state/testing/fake_kernel_test.h"
-#include "server/state/testing/gate.h"
 
 namespace linkvane::server {
 namespace {
@@ -28,16 +27,14 @@ using RefresherTest = FakeKernelTest;
 TEST_F(RefresherTest, AllWhoComeWhileADumpRunsShareTheNextOne) {
   Start();
   ASSERT_TRUE(WaitForSync().ok());
-  Gate entered;
-  Gate go_on;
-  kernel_.BeforeAnswer([&](Asked what) {
+  kernel_.BeforeAnswer([this](Asked what) {
     if (what != Asked::kLinks) return;
-    entered.Open();
-    go_on.Wait();
+    entered_.Open();
+    go_on_.Wait();
   });
   const int before = kernel_.asked(Asked::kLinks);
   std::thread first([&] { EXPECT_TRUE(Refresh().ok()); });
-  entered.Wait();
+  entered_.Wait();
 
   constexpr int kCallers = 64;
   std::atomic<int> answered = 0;
@@ -49,7 +46,7 @@ TEST_F(RefresherTest, AllWhoComeWhileADumpRunsShareTheNextOne) {
                         });
   }
   EXPECT_EQ(answered, 0) << "a dump that began before a request is not fresh enough for it";
-  go_on.Open();
+  go_on_.Open();
   first.join();
   EXPECT_TRUE(Eventually([&] { return answered == kCallers; }));
   EXPECT_EQ(kernel_.asked(Asked::kLinks) - before, 2);
@@ -58,19 +55,17 @@ TEST_F(RefresherTest, AllWhoComeWhileADumpRunsShareTheNextOne) {
 TEST_F(RefresherTest, EventsAreAppliedWhileADumpWaits) {
   Start();
   ASSERT_TRUE(WaitForSync().ok());
-  Gate entered;
-  Gate go_on;
-  kernel_.BeforeAnswer([&](Asked what) {
+  kernel_.BeforeAnswer([this](Asked what) {
     if (what != Asked::kLinks) return;
-    entered.Open();
-    go_on.Wait();
+    entered_.Open();
+    go_on_.Wait();
   });
   std::thread caller([&] { EXPECT_TRUE(Refresh().ok()); });
-  entered.Wait();
+  entered_.Wait();
   kernel_.Put(FakeLink{.index = 3, .name = "eth1"});
   EXPECT_TRUE(Eventually([&] { return Names().size() == 3; }));
   kernel_.BeforeAnswer(nullptr);
-  go_on.Open();
+  go_on_.Open();
   caller.join();
   EXPECT_THAT(Names(), ElementsAre("lo", "eth0", "eth1"));
 }
@@ -150,9 +145,8 @@ TEST_F(RefresherTest, AuditsOfWhatOnlyRunsByItselfTellNothingAndEncodeNothing) {
 TEST_F(RefresherTest, AfterADumpThatTheTableContradictsThereIsAnother) {
   Start();
   ASSERT_TRUE(WaitForSync().ok());
-  std::atomic<bool> changed = false;
-  kernel_.AfterAnswer([&](Asked what) {
-    if (what != Asked::kLinks || changed.exchange(true)) return;
+  kernel_.AfterAnswer([this](Asked what) {
+    if (what != Asked::kLinks || happened_.exchange(true)) return;
     kernel_.Put(FakeLink{.index = 2, .name = "eth0", .mtu = 9000});
   });
   const int dumps = kernel_.asked(Asked::kLinks);
@@ -183,21 +177,19 @@ TEST_F(RefresherTest, WhoComesTooLateIsCancelledAtOnce) {
 TEST_F(RefresherTest, StopEndsWhoWaitsForTheNextDump) {
   Start();
   ASSERT_TRUE(WaitForSync().ok());
-  Gate entered;
-  Gate go_on;
-  kernel_.BeforeAnswer([&](Asked what) {
+  kernel_.BeforeAnswer([this](Asked what) {
     if (what != Asked::kLinks) return;
-    entered.Open();
-    go_on.Wait();
+    entered_.Open();
+    go_on_.Wait();
   });
   std::thread caller([&] { (void)Refresh(); });
-  entered.Wait();
+  entered_.Wait();
   std::promise<absl::Status> status;
   refresher_->Refresh(TableId::kLinks, false, absl::InfiniteFuture(),
                       [&](const Refresher::Result& result) { status.set_value(result.status); });
   refresher_->Stop();
   EXPECT_TRUE(absl::IsCancelled(status.get_future().get()));
-  go_on.Open();
+  go_on_.Open();
   caller.join();
 }
 

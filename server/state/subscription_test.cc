@@ -31,6 +31,14 @@ TEST_F(SubscriptionTest, SnapshotAndEventsJoinAtOneRevision) {
   EXPECT_EQ(checkpoint_, state_.revision());
 }
 
+TEST_F(SubscriptionTest, SyncedIsACheckpointAtTheRevisionOfTheSnapshot) {
+  Put(eth0_);
+  Put(addr_);
+  auto watcher = Watch();
+  Told(*watcher);
+  EXPECT_EQ(checkpoint_, state_.revision());
+}
+
 TEST_F(SubscriptionTest, WithoutSnapshotSyncedFollowsAtOnce) {
   Put(eth0_);
   auto watcher = Watch({.skip_snapshot = true});

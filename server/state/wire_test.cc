@@ -104,6 +104,20 @@ TEST(WireTest, StepsOverFieldsOfEveryType) {
   EXPECT_EQ(whole, message);
 }
 
+TEST(WireTest, ANumberThatIsCutOffIsNone) {
+  for (const char* cut : {"\x11"
+                          "1234567",
+                          "\x25"
+                          "123",
+                          "\x0a\x05"
+                          "1234",
+                          "\x08\x80"}) {
+    WireReader reader(cut);
+    WireField field;
+    EXPECT_FALSE(reader.Next(field)) << field.number;
+  }
+}
+
 TEST(WireTest, AFieldThatChangedToTheDefaultDiffers) {
   pb::Addr before;
   before.set_prefix_length(24);

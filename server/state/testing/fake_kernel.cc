@@ -132,6 +132,8 @@ absl::StatusOr<std::unique_ptr<netlink::Connection>> FakeKernel::OpenConnection(
 }
 
 absl::StatusOr<std::unique_ptr<netlink::Monitor>> FakeKernel::OpenMonitor() {
+  MutexLock lock(mutex_);
+  if (monitors_refused_) return absl::ResourceExhaustedError("no more descriptors");
   return std::make_unique<netlink::Monitor>(std::make_unique<FakeMonitorSocket>(*this));
 }
 
@@ -164,6 +166,11 @@ void FakeKernel::FailMonitor() {
   MutexLock lock(mutex_);
   monitor_fails_ = true;
   WakeListener();
+}
+
+void FakeKernel::RefuseMonitors(bool refuse) {
+  MutexLock lock(mutex_);
+  monitors_refused_ = refuse;
 }
 
 void FakeKernel::InterruptLinkDumps(int count) {

@@ -33,7 +33,7 @@ class FakeKernel {
   ~FakeKernel();
 
   absl::StatusOr<std::unique_ptr<netlink::Connection>> OpenConnection();
-  absl::StatusOr<std::unique_ptr<netlink::Monitor>> OpenMonitor();
+  absl::StatusOr<std::unique_ptr<netlink::Monitor>> OpenMonitor() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Change what there is. With `announce`, listeners hear of it.
   void Put(const FakeLink& link, bool announce = true) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -44,6 +44,8 @@ class FakeKernel {
   void Overrun() ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes the event socket unusable, once.
   void FailMonitor() ABSL_LOCKS_EXCLUDED(mutex_);
+  // While set, none can be opened.
+  void RefuseMonitors(bool refuse) ABSL_LOCKS_EXCLUDED(mutex_);
   // Flags the next link dumps as interrupted, and leaves out the last link.
   void InterruptLinkDumps(int count) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -83,6 +85,7 @@ class FakeKernel {
   std::deque<Datagram> events_ ABSL_GUARDED_BY(mutex_);
   bool overrun_ ABSL_GUARDED_BY(mutex_) = false;
   bool monitor_fails_ ABSL_GUARDED_BY(mutex_) = false;
+  bool monitors_refused_ ABSL_GUARDED_BY(mutex_) = false;
   int interruptions_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<Asked, int> asked_ ABSL_GUARDED_BY(mutex_);
   uint64_t packets_ ABSL_GUARDED_BY(mutex_) = 0;

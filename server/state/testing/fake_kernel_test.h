@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>  // NOLINT(build/c++11)
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "server/state/observer.h"
 #include "server/state/refresher.h"
 #include "server/state/testing/fake_kernel.h"
+#include "server/state/testing/gate.h"
 
 namespace linkvane::server {
 
@@ -109,6 +111,10 @@ class FakeKernelTest : public ::testing::Test {
     return false;
   }
 
+  // For the kernel's hooks, which may run until the threads have ended.
+  Gate entered_;
+  Gate go_on_;
+  std::atomic<bool> happened_ = false;
   FakeKernel kernel_;
   netlink::ConnectionPool pool_{4, [this] { return kernel_.OpenConnection(); }};
   Diary diary_;
