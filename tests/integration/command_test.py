@@ -24,6 +24,8 @@ class CommandTest(harness.IntegrationTest):
                 "link set dev lo up",
                 "link add name br0 index 10 type bridge",
                 "link add name port0 index 11 type veth peer name port1 index 12",
+                "link set dev port0 addrgenmode none",
+                "link set dev port1 addrgenmode none",
                 "link set dev port0 master br0",
                 "link set dev port0 up",
                 "link set dev port1 up",
@@ -31,6 +33,14 @@ class CommandTest(harness.IntegrationTest):
                 "addr add 10.0.0.1/24 dev br0",
                 "addr add fd00::1/64 nodad dev br0",
             ]
+        )
+        # So that two commands one after the other print the same.
+        wait_until(
+            lambda: {
+                link["operstate"] for link in self.namespace_.json("link", "show", "type", "veth")
+            }
+            == {"UP"},
+            "both ends are up",
         )
 
     def run_command(self, *words, server=None, environment=None):
