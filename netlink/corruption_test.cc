@@ -1,8 +1,8 @@
 // Recorded messages, cut at each length and with each byte flipped. What is read must stay
 // inside the message: the checks below say so, and the address sanitizer, for each case is an
-// allocation of exactly its size. Under that sanitizer all messages are taken, otherwise one of each
-// shape. In the middle of the longest ones, which repeat the same structure hundreds of times, only
-// some places are damaged, unless LINKVANE_TEST_EXHAUSTIVE is set (then it takes long).
+// allocation of exactly its size. Under that sanitizer all messages are taken, otherwise one of
+// each shape. In the middle of the longest ones, which repeat the same structure hundreds of times,
+// only some places are damaged, unless LINKVANE_TEST_EXHAUSTIVE is set (then it takes long).
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -200,8 +200,7 @@ constexpr bool kEveryMessage = false;
 // The places to damage: all of a message of usual size; of one with many virtual functions, whose
 // entries are all alike, its ends and a sample between.
 std::vector<size_t> Positions(size_t size) {
-  static const size_t kUsual =
-      std::getenv("LINKVANE_TEST_EXHAUSTIVE") == nullptr ? 8192 : SIZE_MAX;
+  static const size_t kUsual = std::getenv("LINKVANE_TEST_EXHAUSTIVE") == nullptr ? 8192 : SIZE_MAX;
   constexpr size_t kEdge = 512;
   constexpr size_t kStride = 251;
   std::vector<size_t> positions;
