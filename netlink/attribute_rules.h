@@ -1,6 +1,7 @@
 // The table that says, for each attribute of a kind of message, what it is called, where its value
-// goes and whether it runs by itself. Decoding, comparing and the search for what this version does
-// not know all follow the same table, so adding an attribute is one line in it.
+// goes (or how it is to be understood) and whether it runs by itself. Decoding, comparing and the
+// search for what this version does not know all follow the same table, so adding an attribute is
+// one line in it.
 #ifndef LINKVANE_NETLINK_ATTRIBUTE_RULES_H_
 #define LINKVANE_NETLINK_ATTRIBUTE_RULES_H_
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "netlink/attribute.h"
+#include "netlink/value_format.h"
 
 namespace linkvane::netlink {
 
@@ -38,8 +40,15 @@ struct AttributeRule {
   // Puts the payload into the view. False if the payload is not what the rule expects; then the
   // view is left as it was. Null for what is known but not read.
   bool (*read)(View& view, Bytes payload) = nullptr;
-  // For an attribute that holds attributes: their rules. Its own read and volatility do not count.
+  // For an attribute that holds attributes: their rules. Its own volatility does not count.
   const AttributeRules<View>* nested = nullptr;
+  // For one whose rules depend on the rest of the message (all attributes of which it is given):
+  // finds them. Null if this version has none; then the attribute counts as unknown.
+  const AttributeRules<View>* (*select)(Bytes message) = nullptr;
+  // For a value that is not read into the view: how to understand it.
+  ValueFormat format = {};
+
+  bool holds_attributes() const { return nested != nullptr || select != nullptr; }
 };
 
 // Rules by attribute number. Meant for constexpr tables.
@@ -48,6 +57,7 @@ class AttributeRules {
  public:
   static constexpr size_t kTypes = 128;
 
+  constexpr AttributeRules() = default;
   template <size_t N>
   constexpr explicit AttributeRules(const AttributeRule<View> (&rules)[N]) : rules_(rules) {
     static_assert(N < 255);
@@ -65,6 +75,26 @@ class AttributeRules {
   std::array<uint8_t, kTypes> positions_{};
 };
 
+// The rule for an attribute and, if it holds attributes, the rules for those. No rule for what this
+// version does not know.
+template <typename View>
+struct FoundRule {
+  const AttributeRule<View>* rule = nullptr;
+  const AttributeRules<View>* nested = nullptr;
+};
+
+template <typename View>
+FoundRule<View> FindRule(uint16_t type, const AttributeRules<View>& rules, Bytes message) {
+  FoundRule<View> found{rules.Find(type)};
+  if (found.rule == nullptr) return found;
+  found.nested = found.rule->nested;
+  if (found.rule->select != nullptr) {
+    found.nested = found.rule->select(message);
+    if (found.nested == nullptr) found.rule = nullptr;
+  }
+  return found;
+}
+
 // Counts what a decoder met that was not as expected.
 struct DecodeTally {
   uint64_t malformed = 0;  // Attributes of a wrong length, and runs that ended too early.
@@ -80,10 +110,10 @@ void DecodeAttributes(Bytes attributes, const AttributeRules<View>& rules, View&
   while (reader.Next(attribute)) {
     const AttributeRule<View>* rule = rules.Find(attribute.type);
     if (rule == nullptr) continue;
-    if (rule->nested != nullptr) {
+    if (rule->read != nullptr && !rule->read(view, attribute.payload)) ++tally.malformed;
+    // What has a format is decoded by whoever wants it.
+    if (rule->nested != nullptr && rule->format.shape == ValueFormat::Shape::kNone) {
       DecodeAttributes(attribute.payload, *rule->nested, view, tally);
-    } else if (rule->read != nullptr && !rule->read(view, attribute.payload)) {
-      ++tally.malformed;
     }
   }
   if (reader.malformed()) ++tally.malformed;
@@ -95,30 +125,29 @@ void DecodeAttributes(Bytes attributes, const AttributeRules<View>& rules, View&
 template <typename View, typename Visit>
 void ForEachUnknown(Bytes attributes, const AttributeRules<View>& rules, Visit&& visit) {
   struct Walk {
+    Bytes message;
     std::array<uint16_t, 8> parents{};
     void Step(Bytes run, const AttributeRules<View>& level, size_t depth, Visit& call) {
       AttributeReader reader(run);
       Attribute attribute;
       while (reader.Next(attribute)) {
-        const AttributeRule<View>* rule = level.Find(attribute.type);
+        const auto [rule, nested] = FindRule(attribute.type, level, message);
         if (rule == nullptr) {
           call(std::span<const uint16_t>(parents.data(), depth), attribute);
-        } else if (rule->nested != nullptr && depth < parents.size()) {
+        } else if (nested != nullptr && depth < parents.size()) {
           parents[depth] = attribute.type;
-          Step(attribute.payload, *rule->nested, depth + 1, call);
+          Step(attribute.payload, *nested, depth + 1, call);
         }
       }
     }
   };
-  Walk{}.Step(attributes, rules, 0, visit);
+  Walk{.message = attributes}.Step(attributes, rules, 0, visit);
 }
 
-// Appends to `out` those of `attributes` whose volatility is `wanted`, padded, in their order; of
-// an attribute that holds attributes, one with the wanted members, or none if there are none. What
-// has no rule counts as volatile.
+namespace internal {
 template <typename View>
-void AppendSelected(Bytes attributes, const AttributeRules<View>& rules, Volatility wanted,
-                    std::vector<std::byte>& out) {
+void AppendSelected(Bytes message, Bytes attributes, const AttributeRules<View>& rules,
+                    Volatility wanted, std::vector<std::byte>& out) {
   const auto append = [&out](Bytes bytes) {
     out.insert(out.end(), bytes.begin(), bytes.end());
     out.resize((out.size() + 3) & ~size_t{3});
@@ -132,13 +161,13 @@ void AppendSelected(Bytes attributes, const AttributeRules<View>& rules, Volatil
   AttributeReader reader(attributes);
   Attribute attribute;
   while (reader.Next(attribute)) {
-    const AttributeRule<View>* rule = rules.Find(attribute.type);
-    if (rule != nullptr && rule->nested != nullptr) {
+    const auto [rule, nested] = FindRule(attribute.type, rules, message);
+    if (nested != nullptr) {
       append_run();
       const size_t start = out.size();
       append(attribute.whole.first(attribute.whole.size() - attribute.payload.size()));
       const size_t header_end = out.size();
-      AppendSelected(attribute.payload, *rule->nested, wanted, out);
+      AppendSelected(message, attribute.payload, *nested, wanted, out);
       if (out.size() == header_end) {
         out.resize(start);
         continue;
@@ -155,6 +184,16 @@ void AppendSelected(Bytes attributes, const AttributeRules<View>& rules, Volatil
     }
   }
   append_run();
+}
+}  // namespace internal
+
+// Appends to `out` those of `attributes` whose volatility is `wanted`, padded, in their order; of
+// an attribute that holds attributes, one with the wanted members, or none if there are none. What
+// has no rule counts as volatile.
+template <typename View>
+void AppendSelected(Bytes attributes, const AttributeRules<View>& rules, Volatility wanted,
+                    std::vector<std::byte>& out) {
+  internal::AppendSelected(attributes, attributes, rules, wanted, out);
 }
 
 namespace internal {
@@ -175,21 +214,21 @@ struct Unmatched {
 };
 
 template <typename View>
-bool MatchSelected(Bytes attributes, const AttributeRules<View>& rules, Unmatched& steady,
-                   Unmatched& unsteady) {
+bool MatchSelected(Bytes message, Bytes attributes, const AttributeRules<View>& rules,
+                   Unmatched& steady, Unmatched& unsteady) {
   AttributeReader reader(attributes);
   Attribute attribute;
   while (reader.Next(attribute)) {
-    const AttributeRule<View>* rule = rules.Find(attribute.type);
+    const auto [rule, nested] = FindRule(attribute.type, rules, message);
     const Volatility volatility = rule == nullptr ? Volatility::kVolatile : rule->volatility;
-    if (rule != nullptr && rule->nested != nullptr) {
+    if (nested != nullptr) {
       // Each part has a header of its own, if it has any member.
       const size_t header = attribute.whole.size() - attribute.payload.size();
       Unmatched inner[] = {steady, unsteady};
       inner[0].Skip(header);
       inner[1].Skip(header);
       const size_t before[] = {inner[0].rest.size(), inner[1].rest.size()};
-      if (!MatchSelected(attribute.payload, *rule->nested, inner[0], inner[1])) return false;
+      if (!MatchSelected(message, attribute.payload, *nested, inner[0], inner[1])) return false;
       Unmatched* const outer[] = {&steady, &unsteady};
       for (size_t i = 0; i < 2; ++i) {
         if (inner[i].rest.size() == before[i]) continue;
@@ -218,8 +257,8 @@ bool SelectedAre(Bytes attributes, const AttributeRules<View>& rules, Bytes stea
                  Bytes unsteady) {
   internal::Unmatched first{steady};
   internal::Unmatched second{unsteady};
-  return internal::MatchSelected(attributes, rules, first, second) && first.rest.empty() &&
-         second.rest.empty();
+  return internal::MatchSelected(attributes, attributes, rules, first, second) &&
+         first.rest.empty() && second.rest.empty();
 }
 
 namespace internal {

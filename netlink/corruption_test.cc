@@ -138,15 +138,16 @@ bool ReadAs(uint16_t type, Bytes payload, std::vector<std::byte>& scratch) {
 
 // Whether a byte belongs to an attribute, and not to the padding between two.
 template <typename View>
-bool InAttribute(const std::byte* byte, Bytes attributes, const AttributeRules<View>& rules) {
+bool InAttribute(const std::byte* byte, Bytes message, Bytes attributes,
+                 const AttributeRules<View>& rules) {
   AttributeReader reader(attributes);
   Attribute attribute;
   while (reader.Next(attribute)) {
     const std::byte* const payload = attribute.payload.data();
     if (byte < attribute.whole.data() || byte >= payload + attribute.payload.size()) continue;
-    const AttributeRule<View>* rule = rules.Find(attribute.type);
-    if (rule == nullptr || rule->nested == nullptr || byte < payload) return true;
-    return InAttribute(byte, attribute.payload, *rule->nested);
+    const AttributeRules<View>* nested = FindRule(attribute.type, rules, message).nested;
+    return nested == nullptr || byte < payload ||
+           InAttribute(byte, message, attribute.payload, *nested);
   }
   return false;
 }
@@ -165,9 +166,10 @@ bool ComparesAlike(uint16_t type, Bytes payload, const std::byte* flipped,
       link ? IsNormalLink(payload, normal, compared) : IsNormalAddr(payload, normal, compared);
   if (same == quick) return true;
   const size_t header = link ? sizeof(ifinfomsg) : sizeof(ifaddrmsg);
+  const Bytes attributes = payload.subspan(header);
   return quick && flipped >= payload.data() + header &&
-         !(link ? InAttribute(flipped, payload.subspan(header), LinkRules())
-                : InAttribute(flipped, payload.subspan(header), AddrRules()));
+         !(link ? InAttribute(flipped, attributes, attributes, LinkRules())
+                : InAttribute(flipped, attributes, attributes, AddrRules()));
 }
 
 // A whole datagram, whose messages may be anything.
@@ -252,25 +254,26 @@ constexpr const char* kRecordings[] = {"main/link",
 // Which attributes a message has, in their order. Messages that have them in common differ in
 // values and in the length of texts only, of which the damage done below makes more.
 template <typename View>
-void AppendShape(Bytes attributes, const AttributeRules<View>& rules,
+void AppendShape(Bytes message, Bytes attributes, const AttributeRules<View>& rules,
                  std::vector<uint16_t>& shape) {
   AttributeReader reader(attributes);
   Attribute attribute;
   while (reader.Next(attribute)) {
     shape.push_back(attribute.type);
-    const AttributeRule<View>* rule = rules.Find(attribute.type);
-    const bool nested = rule != nullptr && rule->nested != nullptr;
-    if (nested) AppendShape(attribute.payload, *rule->nested, shape);
-    if (attribute.type == IFLA_PROP_LIST) AppendShape(attribute.payload, rules, shape);
+    const AttributeRules<View>* nested = FindRule(attribute.type, rules, message).nested;
+    if (nested != nullptr) AppendShape(message, attribute.payload, *nested, shape);
+    if (attribute.type == IFLA_PROP_LIST) AppendShape(message, attribute.payload, rules, shape);
   }
 }
 
 std::vector<uint16_t> ShapeOf(const Message& message) {
   std::vector<uint16_t> shape = {message.type, static_cast<uint16_t>(message.payload.front())};
   if (message.type == RTM_NEWLINK || message.type == RTM_DELLINK) {
-    AppendShape(message.payload.subspan(sizeof(ifinfomsg)), LinkRules(), shape);
+    const Bytes attributes = message.payload.subspan(sizeof(ifinfomsg));
+    AppendShape(attributes, attributes, LinkRules(), shape);
   } else {
-    AppendShape(message.payload.subspan(sizeof(ifaddrmsg)), AddrRules(), shape);
+    const Bytes attributes = message.payload.subspan(sizeof(ifaddrmsg));
+    AppendShape(attributes, attributes, AddrRules(), shape);
   }
   return shape;
 }

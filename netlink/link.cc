@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "netlink/kind_rules.h"
+
 namespace linkvane::netlink {
 namespace {
 
@@ -39,19 +41,47 @@ using Rule = AttributeRule<LinkView>;
   Rule { type, #type, Volatility::kTransient }
 #define LINKVANE_NESTED(type, rules) \
   Rule { type, #type, Volatility::kSteady, nullptr, &(rules) }
+// Holds attributes whose rules depend on the rest of the message.
+#define LINKVANE_SELECTED(type, select) \
+  Rule { type, #type, Volatility::kSteady, nullptr, nullptr, select }
+
+// The text of an attribute in IFLA_LINKINFO; the kernel's comes before what it is the kind of.
+std::string_view LinkInfoText(Bytes message, uint16_t wanted) {
+  std::string_view text;
+  internal::ForEachInLinkInfo(message, wanted, [&text](Bytes payload) {
+    if (text.empty()) text = LoadText(payload);
+  });
+  return text;
+}
+const LinkRuleSet* KindRulesFor(Bytes message) {
+  return LinkKindRules(LinkInfoText(message, IFLA_INFO_KIND));
+}
+const LinkRuleSet* PortRulesFor(Bytes message) {
+  return PortKindRules(LinkInfoText(message, IFLA_INFO_SLAVE_KIND));
+}
 
 constexpr Rule kLinkInfoRuleList[] = {
     LINKVANE_RULE(IFLA_INFO_KIND, kind),
+    LINKVANE_SELECTED(IFLA_INFO_DATA, KindRulesFor),
     LINKVANE_RULE(IFLA_INFO_SLAVE_KIND, slave_kind),
+    LINKVANE_SELECTED(IFLA_INFO_SLAVE_DATA, PortRulesFor),
 };
 constexpr AttributeRules<LinkView> kLinkInfoRules(kLinkInfoRuleList);
 
 // Events bring the IPv6 counters, dumps leave them out.
 constexpr Rule kInet6RuleList[] = {
+    LINKVANE_RULE(IFLA_INET6_ADDR_GEN_MODE, ipv6_addr_gen_mode),
+    LINKVANE_RULE(IFLA_INET6_TOKEN, ipv6_token),
     LINKVANE_TRANSIENT(IFLA_INET6_STATS),
     LINKVANE_TRANSIENT(IFLA_INET6_ICMP6STATS),
 };
 constexpr AttributeRules<LinkView> kInet6Rules(kInet6RuleList);
+
+constexpr Rule kProtoDownReasonRuleList[] = {
+    LINKVANE_TRANSIENT(IFLA_PROTO_DOWN_REASON_MASK),
+    LINKVANE_RULE(IFLA_PROTO_DOWN_REASON_VALUE, proto_down_reason),
+};
+constexpr AttributeRules<LinkView> kProtoDownReasonRules(kProtoDownReasonRuleList);
 
 // By address family.
 constexpr Rule kFamilyRuleList[] = {
@@ -76,17 +106,25 @@ constexpr Rule kLinkRuleList[] = {
     LINKVANE_RULE(IFLA_IFALIAS, alias),
     LINKVANE_TRANSIENT_RULE(IFLA_STATS64, stats64),
     LINKVANE_NESTED(IFLA_AF_SPEC, kFamilyRules),
+    LINKVANE_RULE(IFLA_NUM_VF, num_vf),
+    LINKVANE_TRANSIENT_RULE(IFLA_VFINFO_LIST, vf_list),
     LINKVANE_RULE(IFLA_GROUP, group),
     LINKVANE_TRANSIENT(IFLA_EXT_MASK),
     LINKVANE_RULE(IFLA_PROMISCUITY, promiscuity),
     LINKVANE_RULE(IFLA_NUM_TX_QUEUES, num_tx_queues),
     LINKVANE_RULE(IFLA_NUM_RX_QUEUES, num_rx_queues),
     LINKVANE_RULE(IFLA_CARRIER, carrier),
+    LINKVANE_RULE(IFLA_PHYS_PORT_ID, phys_port_id),
     LINKVANE_RULE(IFLA_CARRIER_CHANGES, carrier_changes),
+    LINKVANE_RULE(IFLA_PHYS_SWITCH_ID, phys_switch_id),
     LINKVANE_RULE(IFLA_LINK_NETNSID, link_netns_id),
+    LINKVANE_RULE(IFLA_PHYS_PORT_NAME, phys_port_name),
+    LINKVANE_RULE(IFLA_PROTO_DOWN, proto_down),
     LINKVANE_RULE(IFLA_GSO_MAX_SEGS, gso_max_segs),
     LINKVANE_RULE(IFLA_GSO_MAX_SIZE, gso_max_size),
     LINKVANE_TRANSIENT(IFLA_PAD),
+    Rule{IFLA_XDP, "IFLA_XDP", Volatility::kSteady, ReadInto<&LinkView::xdp>, &kXdpRules, nullptr,
+         kMessage},
     LINKVANE_TRANSIENT(IFLA_EVENT),
     LINKVANE_TRANSIENT_RULE(IFLA_NEW_NETNSID, new_netns_id),
     LINKVANE_RULE(IFLA_CARRIER_UP_COUNT, carrier_up_count),
@@ -95,10 +133,17 @@ constexpr Rule kLinkRuleList[] = {
     LINKVANE_RULE(IFLA_MIN_MTU, min_mtu),
     LINKVANE_RULE(IFLA_MAX_MTU, max_mtu),
     LINKVANE_RULE(IFLA_PROP_LIST, properties),
+    LINKVANE_ADDRESS(IFLA_PERM_ADDRESS, permanent_address),
+    LINKVANE_NESTED(IFLA_PROTO_DOWN_REASON, kProtoDownReasonRules),
+    LINKVANE_RULE(IFLA_PARENT_DEV_NAME, parent_device),
+    LINKVANE_RULE(IFLA_PARENT_DEV_BUS_NAME, parent_bus),
     LINKVANE_RULE(IFLA_GRO_MAX_SIZE, gro_max_size),
     LINKVANE_RULE(IFLA_TSO_MAX_SIZE, tso_max_size),
     LINKVANE_RULE(IFLA_TSO_MAX_SEGS, tso_max_segs),
     LINKVANE_RULE(IFLA_ALLMULTI, allmulticast),
+    // Younger than the headers that we build with.
+    Rule{63, "IFLA_GSO_IPV4_MAX_SIZE", Volatility::kSteady, ReadInto<&LinkView::gso_ipv4_max_size>},
+    Rule{64, "IFLA_GRO_IPV4_MAX_SIZE", Volatility::kSteady, ReadInto<&LinkView::gro_ipv4_max_size>},
 };
 constexpr AttributeRules<LinkView> kLinkRules(kLinkRuleList);
 
@@ -107,6 +152,7 @@ constexpr AttributeRules<LinkView> kLinkRules(kLinkRuleList);
 #undef LINKVANE_TRANSIENT_RULE
 #undef LINKVANE_TRANSIENT
 #undef LINKVANE_NESTED
+#undef LINKVANE_SELECTED
 
 // A request's header and the mask that every request needs.
 Request MaskedRequest(uint16_t flags, int32_t index) {

@@ -53,15 +53,31 @@ struct LinkView {
   std::optional<uint32_t> carrier_up_count;
   std::optional<uint32_t> carrier_down_count;
   std::optional<uint8_t> carrier;
-  std::optional<uint8_t> oper_state;    // IF_OPER_.
-  std::optional<uint8_t> link_mode;     // IF_LINK_MODE_.
+  std::optional<uint8_t> oper_state;  // IF_OPER_.
+  std::optional<uint8_t> link_mode;   // IF_LINK_MODE_.
+  std::optional<Bytes> permanent_address;
+  std::optional<Bytes> phys_port_id;
+  std::optional<std::string_view> phys_port_name;
+  std::optional<Bytes> phys_switch_id;
+  std::optional<std::string_view> parent_bus;
+  std::optional<std::string_view> parent_device;
+  std::optional<uint8_t> proto_down;
+  std::optional<uint32_t> proto_down_reason;
+  std::optional<uint8_t> ipv6_addr_gen_mode;  // IN6_ADDR_GEN_MODE_.
+  std::optional<Bytes> ipv6_token;            // 16 bytes.
+  std::optional<Bytes> xdp;                   // IFLA_XDP, see XdpRules().
+  std::optional<uint32_t> num_vf;             // Number of virtual functions.
+  std::optional<Bytes> vf_list;               // IFLA_VFINFO_LIST, only if asked for; see VfRules().
+  std::optional<uint32_t> gso_ipv4_max_size;
+  std::optional<uint32_t> gro_ipv4_max_size;
   std::optional<int32_t> new_netns_id;  // In RTM_DELLINK: the link moved to that namespace.
   std::optional<int32_t> new_index;
 
   Bytes attributes;  // All of them, raw.
 };
 
-// The rules by which links are decoded. IFLA_LINKINFO is nested.
+// The rules by which links are decoded. IFLA_LINKINFO is nested, with what it holds of settings of
+// the link's kind (see link_kind.h).
 const AttributeRules<LinkView>& LinkRules();
 
 // Decodes the payload of an RTM_NEWLINK or RTM_DELLINK. False only if it is shorter than struct

@@ -1,5 +1,4 @@
 #include "netlink/link.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/if_arp.h>
@@ -9,6 +8,8 @@
 #include <string>
 
 #include "netlink/fake_socket.h"
+#include "netlink/link_kind.h"
+#include "netlink/link_kind.h"
 
 namespace linkvane::netlink {
 namespace {
@@ -156,6 +157,9 @@ TEST(LinkStatsTest, NeedsNoAlignment) {
   EXPECT_EQ(stats.values[1], 2);
 }
 
+// One that this version does not know.
+constexpr uint16_t kYoungerAttribute = 120;
+
 FakeAttributes Link(uint32_t mtu, uint64_t bytes, uint32_t event, const char* unknown) {
   const FakeAttributes inet6 = FakeAttributes()
                                    .Number<uint32_t>(IFLA_INET6_FLAGS, 0x80000000)
@@ -173,8 +177,8 @@ FakeAttributes Link(uint32_t mtu, uint64_t bytes, uint32_t event, const char* un
       .Number<int32_t>(IFLA_NEW_NETNSID, static_cast<int32_t>(event))
       .Number<int32_t>(IFLA_NEW_IFINDEX, static_cast<int32_t>(event))
       .Add(IFLA_LINKINFO,
-           FakeAttributes().Text(IFLA_INFO_KIND, "veth").Text(IFLA_INFO_DATA, unknown))
-      .Text(IFLA_XDP, unknown)
+           FakeAttributes().Text(IFLA_INFO_KIND, "new-kind").Text(IFLA_INFO_DATA, unknown))
+      .Text(kYoungerAttribute, unknown)
       .Add(IFLA_AF_SPEC, FakeAttributes().Add(AF_INET6, inet6));
 }
 
@@ -192,6 +196,34 @@ TEST(NormalLinkTest, WhatIsVolatileDiffersInTheSecondPartOnly) {
   const Normal other = NormalForm(Payload(Link(1500, 1, 2, "v")));
   EXPECT_EQ(one.compared, other.compared);
   EXPECT_NE(one.rest, other.rest);
+}
+
+FakeAttributes Bridge(uint32_t max_age, uint64_t timer) {
+  const FakeAttributes settings = FakeAttributes()
+                                      .Number<uint64_t>(IFLA_BR_HELLO_TIMER, timer)
+                                      .Number<uint32_t>(IFLA_BR_MAX_AGE, max_age);
+  return FakeAttributes().Add(
+      IFLA_LINKINFO, FakeAttributes().Text(IFLA_INFO_KIND, "bridge").Add(IFLA_INFO_DATA, settings));
+}
+
+TEST(NormalLinkTest, TheRulesOfItsKindSayWhatRunsByItself) {
+  const std::vector<std::byte> payload = Payload(Bridge(2000, 7));
+  const Normal one = NormalForm(payload);
+  EXPECT_EQ(one.compared, NormalForm(Payload(Bridge(2000, 8))).compared);
+  EXPECT_NE(one.rest, NormalForm(Payload(Bridge(2000, 8))).rest);
+  EXPECT_NE(one.compared, NormalForm(Payload(Bridge(1000, 7))).compared);
+  std::vector<std::byte> normal;
+  const size_t compared = AppendNormalLink(payload, normal);
+  EXPECT_TRUE(IsNormalLink(payload, normal, compared));
+  EXPECT_FALSE(IsNormalLink(Payload(Bridge(2000, 8)), normal, compared));
+  // Both parts are found again.
+  std::vector<int> settings;
+  ForEachKindSettings(Decode(normal).attributes, [&](Bytes run) {
+    AttributeReader reader(run);
+    Attribute attribute;
+    while (reader.Next(attribute)) settings.push_back(attribute.type);
+  });
+  EXPECT_THAT(settings, ElementsAre(IFLA_BR_MAX_AGE, IFLA_BR_HELLO_TIMER));
 }
 
 TEST(NormalLinkTest, AChangeDiffersInTheFirstPart) {
@@ -220,7 +252,7 @@ TEST(NormalLinkTest, IsAPayloadAgainWithAllThatIsKept) {
   EXPECT_EQ(view.index, 7);
   EXPECT_EQ(view.name, "eth0");
   EXPECT_EQ(view.mtu, 1500);
-  EXPECT_EQ(view.kind, "veth");
+  EXPECT_EQ(view.kind, "new-kind");
   EXPECT_EQ(view.stats64, std::nullopt);
   EXPECT_EQ(view.new_index, std::nullopt);
   std::vector<std::pair<size_t, int>> unknown;
@@ -228,7 +260,7 @@ TEST(NormalLinkTest, IsAPayloadAgainWithAllThatIsKept) {
                  [&](std::span<const uint16_t> parents, const Attribute& attribute) {
                    unknown.emplace_back(parents.size(), attribute.type);
                  });
-  EXPECT_THAT(unknown, ElementsAre(std::pair(1, IFLA_INFO_DATA), std::pair(0, IFLA_XDP),
+  EXPECT_THAT(unknown, ElementsAre(std::pair(1, IFLA_INFO_DATA), std::pair(0, kYoungerAttribute),
                                    std::pair(2, IFLA_INET6_FLAGS)));
 
   std::vector<std::byte> again;

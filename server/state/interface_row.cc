@@ -1,7 +1,10 @@
 #include "server/state/interface_row.h"
 
+#include <google/protobuf/descriptor.h>
 #include <linux/if.h>
 
+#include <array>
+#include <cstdio>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -9,6 +12,7 @@
 
 #include "linkvane/v1/interface.pb.h"
 #include "server/state/text.h"
+#include "server/state/values.h"
 #include "server/state/wire.h"
 
 namespace linkvane::server {
@@ -50,6 +54,11 @@ pb::OperState OperStateOf(uint8_t kernel) {
 pb::LinkMode LinkModeOf(uint8_t kernel) {
   return pb::LinkMode_IsValid(kernel + 1) ? static_cast<pb::LinkMode>(kernel + 1)
                                           : pb::LINK_MODE_UNSPECIFIED;
+}
+
+pb::Ipv6AddrGenMode Ipv6AddrGenModeOf(uint8_t kernel) {
+  return pb::Ipv6AddrGenMode_IsValid(kernel + 1) ? static_cast<pb::Ipv6AddrGenMode>(kernel + 1)
+                                                 : pb::IPV6_ADDR_GEN_MODE_UNSPECIFIED;
 }
 
 // Puts bytes of the kernel's into a text field, and into its raw companion where they are no text.
@@ -142,6 +151,82 @@ void FillNumbers(const netlink::LinkView& link, pb::Interface& out) {
   if (link.allmulticast.has_value()) out.set_allmulticast(*link.allmulticast);
 }
 
+// Identifiers of ports and switches, as iproute2 writes them.
+std::string Hex(netlink::Bytes bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    std::array<char, 3> digits{};
+    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned>(byte));
+    text += digits.data();
+  }
+  return text;
+}
+
+void FillDevice(const netlink::LinkView& link, pb::Interface& out) {
+  if (link.permanent_address.has_value()) {
+    out.set_permanent_address(ColonHex(*link.permanent_address));
+  }
+  if (link.proto_down.has_value()) out.set_proto_down(*link.proto_down != 0);
+  if (link.proto_down_reason.has_value()) out.set_proto_down_reason(*link.proto_down_reason);
+  if (link.phys_port_id.has_value()) out.set_phys_port_id(Hex(*link.phys_port_id));
+  if (link.phys_port_name.has_value()) out.set_phys_port_name(ToUtf8(*link.phys_port_name));
+  if (link.phys_switch_id.has_value()) out.set_phys_switch_id(Hex(*link.phys_switch_id));
+  if (link.parent_bus.has_value()) out.set_parent_bus(ToUtf8(*link.parent_bus));
+  if (link.parent_device.has_value()) out.set_parent_device(ToUtf8(*link.parent_device));
+  if (link.ipv6_addr_gen_mode.has_value()) {
+    out.set_ipv6_addr_gen_mode(Ipv6AddrGenModeOf(*link.ipv6_addr_gen_mode));
+    out.set_ipv6_addr_gen_mode_raw(*link.ipv6_addr_gen_mode);
+  }
+  if (link.ipv6_token.has_value()) {
+    // The kernel's word for "none" is all zeros.
+    const std::string token = IpText(*link.ipv6_token);
+    if (token != "::") out.set_ipv6_token(token);
+  }
+  if (link.num_vf.has_value()) out.set_num_vf(*link.num_vf);
+  if (link.gso_ipv4_max_size.has_value()) out.set_gso_ipv4_max_size(*link.gso_ipv4_max_size);
+  if (link.gro_ipv4_max_size.has_value()) out.set_gro_ipv4_max_size(*link.gro_ipv4_max_size);
+}
+
+// The field of an Interface for the settings of a kind; 0 if there is none.
+uint32_t FieldOf(const char* oneof, const std::string& name) {
+  const auto* field = pb::Interface::descriptor()->FindFieldByName(name);
+  if (field == nullptr || field->containing_oneof() == nullptr) return 0;
+  if (field->containing_oneof()->name() != oneof) return 0;
+  return static_cast<uint32_t>(field->number());
+}
+
+// Appends the settings that the kernel layer only describes: of the link's kind, of its port, XDP.
+void AppendSettings(const netlink::LinkView& link, netlink::DecodeTally& tally, std::string& wire) {
+  std::string message;
+  SeenAttributes seen;
+  const std::string kind(link.kind.value_or(""));
+  const netlink::LinkRuleSet* rules = netlink::LinkKindRules(kind);
+  const uint32_t details = FieldOf("details", kind);
+  if (rules != nullptr && details != 0) {
+    netlink::ForEachKindSettings(link.attributes, [&](netlink::Bytes settings) {
+      AppendValues(settings, *rules, seen, tally, message);
+    });
+    AppendBytesField(details, message, wire);
+  }
+  const std::string slave_kind(link.slave_kind.value_or(""));
+  rules = netlink::PortKindRules(slave_kind);
+  const uint32_t port = FieldOf("port", slave_kind + "_port");
+  if (rules != nullptr && port != 0) {
+    message.clear();
+    seen.reset();
+    netlink::ForEachPortSettings(link.attributes, [&](netlink::Bytes settings) {
+      AppendValues(settings, *rules, seen, tally, message);
+    });
+    AppendBytesField(port, message, wire);
+  }
+  if (link.xdp.has_value()) {
+    message.clear();
+    seen.reset();
+    AppendValues(*link.xdp, netlink::XdpRules(), seen, tally, message);
+    AppendBytesField(pb::Interface::kXdpFieldNumber, message, wire);
+  }
+}
+
 void FillUnknown(const netlink::LinkView& link, pb::Interface& out) {
   netlink::ForEachUnknown(
       link.attributes, netlink::LinkRules(),
@@ -197,8 +282,10 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   FillHeader(row->link, out);
   FillTexts(*row, out);
   FillNumbers(row->link, out);
+  FillDevice(row->link, out);
   FillUnknown(row->link, out);
   out.SerializeToString(&row->wire);
+  AppendSettings(row->link, tally, row->wire);
   RowsEncoded().fetch_add(1, std::memory_order_relaxed);
   return row;
 }
