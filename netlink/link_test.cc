@@ -1,4 +1,5 @@
 #include "netlink/link.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/if_arp.h>
@@ -8,7 +9,6 @@
 #include <string>
 
 #include "netlink/fake_socket.h"
-#include "netlink/link_kind.h"
 #include "netlink/link_kind.h"
 
 namespace linkvane::netlink {
