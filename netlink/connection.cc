@@ -331,7 +331,8 @@ absl::Status Connection::Prime() {
 }
 
 std::string Connection::Operation(const Request& request) {
-  std::string operation(TypeName(request.type()));
+  std::string operation(request.operation().empty() ? TypeName(request.type())
+                                                    : request.operation());
   if (request.is_dump()) operation += " dump";
   return operation;
 }

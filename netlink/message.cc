@@ -27,8 +27,8 @@ bool MessageReader::Next(Message& message) {
   return true;
 }
 
-Request::Request(uint16_t type, uint16_t flags)
-    : type_(type), flags_(flags), size_(sizeof(nlmsghdr)) {}
+Request::Request(uint16_t type, uint16_t flags, std::string_view operation)
+    : type_(type), flags_(flags), operation_(operation), size_(sizeof(nlmsghdr)) {}
 
 bool Request::is_dump() const { return (flags_ & NLM_F_DUMP) == NLM_F_DUMP; }
 

@@ -44,8 +44,9 @@ class Request {
  public:
   static constexpr size_t kCapacity = 512;
 
-  // `flags` besides NLM_F_REQUEST.
-  Request(uint16_t type, uint16_t flags);
+  // `flags` besides NLM_F_REQUEST. `operation` is for errors, where the type does not tell it:
+  // those of generic netlink are given out by the kernel. It has to live as long as the request.
+  Request(uint16_t type, uint16_t flags, std::string_view operation = {});
 
   // The family's struct (ifinfomsg, ifaddrmsg, ...), before any attribute.
   template <typename T>
@@ -65,6 +66,7 @@ class Request {
   Bytes Finish(uint32_t sequence, uint32_t port_id);
 
   uint16_t type() const { return type_; }
+  std::string_view operation() const { return operation_; }
   bool is_dump() const;
   bool wants_ack() const;  // NLM_F_ACK.
 
@@ -74,6 +76,7 @@ class Request {
 
   uint16_t type_;
   uint16_t flags_;
+  std::string_view operation_;
   size_t size_;
   alignas(4) std::array<std::byte, kCapacity> bytes_{};
 };

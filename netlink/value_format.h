@@ -20,6 +20,7 @@ struct ValueFormat {
     kNone,             // Not described.
     kNumber,           // Of `width` bytes.
     kBool,             // A number that is 0 or not.
+    kBoolOrUnknown,    // The same, or all ones where the driver does not tell.
     kFlag,             // There or not, without a payload.
     kDuration,         // A number of `unit`s.
     kEnum,             // A number; those below `named` have names.
@@ -68,9 +69,13 @@ inline constexpr ValueFormat kBe64{
     .shape = ValueFormat::Shape::kNumber, .width = 8, .big_endian = true};
 inline constexpr ValueFormat kBool8{.shape = ValueFormat::Shape::kBool, .width = 1};
 inline constexpr ValueFormat kBool32{.shape = ValueFormat::Shape::kBool, .width = 4};
+inline constexpr ValueFormat kBoolOrUnknown32{.shape = ValueFormat::Shape::kBoolOrUnknown,
+                                              .width = 4};
 inline constexpr ValueFormat kFlag{.shape = ValueFormat::Shape::kFlag};
 inline constexpr ValueFormat kIp{.shape = ValueFormat::Shape::kIp};
 inline constexpr ValueFormat kHardwareAddress{.shape = ValueFormat::Shape::kHardwareAddress};
+inline constexpr ValueFormat kEthernetAddress{.shape = ValueFormat::Shape::kHardwareAddress,
+                                              .width = 6};
 inline constexpr ValueFormat kBridgeId{.shape = ValueFormat::Shape::kBridgeId, .width = 8};
 inline constexpr ValueFormat kText{.shape = ValueFormat::Shape::kText};
 inline constexpr ValueFormat kBytes{.shape = ValueFormat::Shape::kBytes};

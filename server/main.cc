@@ -161,6 +161,8 @@ int Run(const Options& options) {
 
   netlink::ConnectionPool pool(
       options.pool_size, [] { return netlink::Connection::Open({.protocol = NETLINK_ROUTE}); });
+  netlink::ConnectionPool generic_pool(
+      1, [] { return netlink::Connection::Open({.protocol = NETLINK_GENERIC}); });
   Subscriptions subscriptions(options.max_watchers);
   Refresher* refresher_to_wake = nullptr;
   Observer observer(NewEpoch(), pool,
@@ -174,9 +176,11 @@ int Run(const Options& options) {
                          }});
   Refresher refresher(observer, options.audit_interval);
   refresher_to_wake = &refresher;
+  LiveValues live_values(pool, generic_pool);
   PageStore pages(observer.epoch());
   Node node{.observer = observer,
             .refresher = refresher,
+            .live_values = live_values,
             .subscriptions = subscriptions,
             .pages = pages,
             .name = options.node_name.empty() ? HostName() : options.node_name,
@@ -193,6 +197,7 @@ int Run(const Options& options) {
     return kExitError;
   }
   refresher.Start();
+  live_values.Start();
   if (const absl::Status status = server.Start(); !status.ok()) {
     LogError(std::string(status.message()));
     return kExitError;
@@ -214,6 +219,8 @@ int Run(const Options& options) {
   const absl::Time now = absl::Now();
   server.Drain(now + options.grace_period * 0.5);
   refresher.Stop();
+  generic_pool.Shutdown();
+  live_values.Stop();
   server.Shutdown(now + options.grace_period * 0.8);
   pool.Shutdown();
   observer.Stop();

@@ -29,6 +29,7 @@ struct Get {
   ReadMask mask{ResourceKind::kInterface};
   bool fresh = true;
   bool stats = false;
+  LiveValues::Wanted live;
 };
 
 std::optional<grpc::Status> Check(const pb::GetInterfaceRequest& request, Get& out) {
@@ -52,7 +53,8 @@ std::optional<grpc::Status> Check(const pb::GetInterfaceRequest& request, Get& o
       return Error(BadArgument{"index", "index or name has to be set"});
   }
   out.stats = request.include_stats();
-  if (const auto bad = CheckConsistency(request.consistency(), out.stats, out.fresh)) {
+  out.live = {.vfs = request.include_vfs(), .ethtool = request.include_ethtool()};
+  if (const auto bad = CheckConsistency(request.consistency(), LiveField(request), out.fresh)) {
     return Error(*bad);
   }
   if (const auto bad = CheckMask(request.read_mask(), out.mask)) return Error(*bad);
@@ -72,10 +74,11 @@ grpc::Status NoSuchInterface(const Get& get) {
 }
 
 void Reply(const Node& node, UnaryCall& call, const Get& get, const Row& row,
-           std::string_view stats, uint64_t number, absl::Time observed_at) {
+           std::string_view stats, std::string_view live, uint64_t number, absl::Time observed_at) {
   std::string interface;
   get.mask.Apply(row.wire, interface);
   get.mask.Apply(stats, interface);
+  get.mask.Apply(live, interface);
   pb::Revision revision;
   revision.set_epoch(node.observer.epoch());
   revision.set_number(number);
@@ -95,10 +98,15 @@ void ReplyFresh(Node& node, UnaryCall& call, const Get& get, absl::Time deadline
   if (absl::IsNotFound(answer.status())) return call.Fail(NoSuchInterface(get));
   if (!answer.ok()) return call.Fail(Error(answer.status()));
   if (answer->report.conflict) node.refresher.LookAgain(TableId::kLinks);
-  const std::string_view stats = answer->report.stats == nullptr
-                                     ? std::string_view()
-                                     : answer->report.stats->Find(answer->row->link.index);
-  Reply(node, call, get, *answer->row, stats, answer->revision, answer->report.observed_at);
+  auto reply = [&node, &call, get, answer = *answer](const LiveValues::Result& live) {
+    if (!live.ok()) return call.Fail(Error(live.status()));
+    const int32_t index = answer.row->link.index;
+    const DumpReport& report = answer.report;
+    Reply(node, call, get, *answer.row, report.stats == nullptr ? "" : report.stats->Find(index),
+          *live == nullptr ? "" : (*live)->Find(index), answer.revision, report.observed_at);
+  };
+  if (!get.live.any()) return reply(nullptr);
+  node.live_values.Read(get.live, {answer->row}, deadline, std::move(reply));
 }
 
 void ReplyCached(Node& node, UnaryCall& call, const Get& get, absl::Time observed_at) {
@@ -109,7 +117,7 @@ void ReplyCached(Node& node, UnaryCall& call, const Get& get, absl::Time observe
     revision = state.revision();
   });
   if (row == nullptr) return call.Fail(NoSuchInterface(get));
-  Reply(node, call, get, *row, {}, revision, observed_at);
+  Reply(node, call, get, *row, {}, {}, revision, observed_at);
 }
 
 }  // namespace
@@ -170,7 +178,7 @@ void GetServerInfo(Node& node, UnaryCall& call) {
   limits.set_pool_size(node.pool_size);
   *limits.mutable_audit_interval() = ToProto(node.audit_interval);
 
-  for (const char* feature : {"interfaces", "addrs", "watch", "stats"}) {
+  for (const char* feature : {"interfaces", "addrs", "watch", "stats", "vfs", "ethtool"}) {
     response.add_features(feature);
   }
   call.Reply(ToBuffer(response));

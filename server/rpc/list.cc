@@ -47,14 +47,14 @@ struct PageArguments {
 };
 
 template <typename Request>
-std::optional<grpc::Status> CheckPage(const Request& request, const char* method, bool live_values,
-                                      PageArguments& out) {
+std::optional<grpc::Status> CheckPage(const Request& request, const char* method,
+                                      std::string_view live, PageArguments& out) {
   if (auto status = CheckNetns(request.netns())) return status;
   if (request.page_size() < 0) return Error(BadArgument{"page_size", "is negative"});
   if (request.max_response_bytes() < 0) {
     return Error(BadArgument{"max_response_bytes", "is negative"});
   }
-  if (const auto bad = CheckConsistency(request.consistency(), live_values, out.fresh)) {
+  if (const auto bad = CheckConsistency(request.consistency(), live, out.fresh)) {
     return Error(*bad);
   }
   out.most_rows = request.page_size() == 0 ? SIZE_MAX : static_cast<size_t>(request.page_size());
@@ -71,9 +71,19 @@ std::optional<grpc::Status> CheckPage(const Request& request, const char* method
   return std::nullopt;
 }
 
-std::string_view StatsOf(const Listing& listing, const Row& row) {
-  if (listing.stats == nullptr) return {};
-  return listing.stats->Find(static_cast<const InterfaceRow&>(row).link.index);
+// What follows the row's own bytes in an answer: counters, and what was read for it alone.
+struct Additions {
+  std::string_view stats;
+  std::string_view live;
+  size_t size() const { return stats.size() + live.size(); }
+};
+Additions AdditionsOf(const Listing& listing, const Row& row) {
+  if (listing.stats == nullptr && listing.live == nullptr) return {};
+  const int32_t index = static_cast<const InterfaceRow&>(row).link.index;
+  Additions additions;
+  if (listing.stats != nullptr) additions.stats = listing.stats->Find(index);
+  if (listing.live != nullptr) additions.live = listing.live->Find(index);
+  return additions;
 }
 
 // Appends rows from `position` on until the page is full. Returns where the next page begins.
@@ -85,20 +95,22 @@ size_t AppendRows(const Listing& listing, size_t position, const PageArguments& 
   const size_t first = position;
   for (; position < end; ++position) {
     const Row& row = *listing.rows[position];
-    const std::string_view stats = StatsOf(listing, row);
+    const Additions additions = AdditionsOf(listing, row);
     const bool whole = listing.mask.everything();
     if (!whole) {
       cut.clear();
       listing.mask.Apply(row.wire, cut);
-      listing.mask.Apply(stats, cut);
+      listing.mask.Apply(additions.stats, cut);
+      listing.mask.Apply(additions.live, cut);
     }
-    const size_t size = whole ? row.wire.size() + stats.size() : cut.size();
+    const size_t size = whole ? row.wire.size() + additions.size() : cut.size();
     if (position > first && out.size() + BytesFieldSize(kRows, size) > most) break;
     AppendVarint((kRows << 3) | 2, out);
     AppendVarint(size, out);
     if (whole) {
       out += row.wire;
-      out += stats;
+      out += additions.stats;
+      out += additions.live;
     } else {
       out += cut;
     }
@@ -133,6 +145,7 @@ void ReplyFirstPage(Node& node, UnaryCall& call, const PageArguments& arguments,
                     const std::shared_ptr<Listing>& listing) {
   for (const RowPtr& row : listing->rows) listing->bytes += row->wire.size() + 8;
   if (listing->stats != nullptr) listing->bytes += listing->stats->bytes();
+  if (listing->live != nullptr) listing->bytes += listing->live->bytes();
   std::string out = PageBuffer(*listing, arguments);
   const size_t next = AppendRows(*listing, 0, arguments, out);
   std::string token;
@@ -212,7 +225,7 @@ std::optional<grpc::Status> CheckFilterAndMask(const Request& request, List<Filt
 }
 
 void ReplyInterfaces(Node& node, UnaryCall& call, const List<InterfaceFilter>& list,
-                     const Refresher::Result& result) {
+                     LiveValues::Wanted wanted, const Refresher::Result& result) {
   if (!result.status.ok()) return call.Fail(Error(result.status));
   auto listing = std::make_shared<Listing>();
   listing->mask = list.mask;
@@ -224,7 +237,13 @@ void ReplyInterfaces(Node& node, UnaryCall& call, const List<InterfaceFilter>& l
     listing->revision = state.revision();
   });
   TakeRows<InterfaceRow>(snapshot, list.filter, listing->rows);
-  ReplyFirstPage(node, call, list.page, listing);
+  if (!wanted.any()) return ReplyFirstPage(node, call, list.page, listing);
+  node.live_values.Read(wanted, listing->rows, call.deadline(),
+                        [&node, &call, page = list.page, listing](const LiveValues::Result& live) {
+                          if (!live.ok()) return call.Fail(Error(live.status()));
+                          listing->live = *live;
+                          ReplyFirstPage(node, call, page, listing);
+                        });
 }
 
 void ReplyAddrs(Node& node, UnaryCall& call, const List<AddrFilter>& list,
@@ -286,7 +305,7 @@ void ListInterfaces(Node& node, UnaryCall& call) {
   pb::ListInterfacesRequest request;
   if (!ParseRequest(call, request)) return;
   List<InterfaceFilter> list{.page = {}, .filter = {}, .mask = ReadMask(ResourceKind::kInterface)};
-  if (auto bad = CheckPage(request, "ListInterfaces", request.include_stats(), list.page)) {
+  if (auto bad = CheckPage(request, "ListInterfaces", LiveField(request), list.page)) {
     return call.Fail(*bad);
   }
   if (auto bad = CheckFilterAndMask(request, list)) return call.Fail(*bad);
@@ -295,8 +314,10 @@ void ListInterfaces(Node& node, UnaryCall& call) {
   const absl::Time deadline = call.deadline();
   const bool fresh = list.page.fresh;
   const std::optional<InterfaceFilter> some = list.filter;
-  auto reply = [&node, &call, list = std::move(list)](const Refresher::Result& result) {
-    ReplyInterfaces(node, call, list, result);
+  const LiveValues::Wanted wanted{.vfs = request.include_vfs(),
+                                  .ethtool = request.include_ethtool()};
+  auto reply = [&node, &call, wanted, list = std::move(list)](const Refresher::Result& result) {
+    ReplyInterfaces(node, call, list, wanted, result);
   };
   if (!fresh) return node.refresher.WhenKnown(deadline, std::move(reply));
   if (some.has_value() && !request.include_stats() && node.observer.synced()) {
@@ -311,7 +332,7 @@ void ListAddrs(Node& node, UnaryCall& call) {
   pb::ListAddrsRequest request;
   if (!ParseRequest(call, request)) return;
   List<AddrFilter> list{.page = {}, .filter = {}, .mask = ReadMask(ResourceKind::kAddr)};
-  if (auto bad = CheckPage(request, "ListAddrs", false, list.page)) return call.Fail(*bad);
+  if (auto bad = CheckPage(request, "ListAddrs", {}, list.page)) return call.Fail(*bad);
   if (auto bad = CheckFilterAndMask(request, list)) return call.Fail(*bad);
   if (!list.page.token.empty()) return ReplyLaterPage(node, call, list.page);
 

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "server/rpc/page_store.h"
+#include "server/state/live_values.h"
 #include "server/state/observer.h"
 #include "server/state/refresher.h"
 #include "server/state/subscriptions.h"
@@ -16,6 +17,7 @@ namespace linkvane::server {
 struct Node {
   Observer& observer;
   Refresher& refresher;
+  LiveValues& live_values;
   Subscriptions& subscriptions;
   PageStore& pages;
 

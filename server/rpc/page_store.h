@@ -31,6 +31,7 @@ struct Listing {
   std::vector<RowPtr> rows;  // Those that match.
   ReadMask mask{ResourceKind::kInterface};
   std::shared_ptr<const StatsBlock> stats;
+  std::shared_ptr<const IndexedFields> live;
   uint64_t revision = 0;
   absl::Time observed_at;
   std::string arguments;  // All arguments that have to stay the same from page to page, encoded.

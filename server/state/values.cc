@@ -66,6 +66,12 @@ bool AppendNumber(uint32_t number, Bytes payload, const ValueFormat& format, std
     case Shape::kBool:
       AppendVarintField(number, *value != 0 ? 1 : 0, out);
       break;
+    case Shape::kBoolOrUnknown:
+      // All ones, of any width, are one less than nothing.
+      if (*value + 1 != uint64_t{1} << (format.width * 8)) {
+        AppendVarintField(number, *value != 0 ? 1 : 0, out);
+      }
+      break;
     case Shape::kDuration:
       AppendBytesField(number, DurationMessage(*value, format.unit), out);
       break;

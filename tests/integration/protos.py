@@ -8,7 +8,14 @@ sys.path.insert(0, os.environ["LINKVANE_TEST_PROTOS"])
 # pylint: disable=wrong-import-position,unused-import
 from google.protobuf import duration_pb2, field_mask_pb2
 from google.rpc import error_details_pb2, status_pb2
-from linkvane.v1 import addr_pb2, interface_pb2, network_state_service_pb2, types_pb2, watch_pb2
+from linkvane.v1 import (
+    addr_pb2,
+    device_pb2,
+    interface_pb2,
+    network_state_service_pb2,
+    types_pb2,
+    watch_pb2,
+)
 
 SERVICE = network_state_service_pb2.DESCRIPTOR.services_by_name["NetworkStateService"]
 
