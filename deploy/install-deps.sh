@@ -13,6 +13,7 @@ Installs with apt what is missing of these sets of packages:
   build     what linkvaned and linkvane are built with, and what deploy/run.sh runs
   test      what the tests need besides
   sanitize  what sanitized builds need besides (nothing, unless $CXX is clang)
+  fuzz      what the fuzz targets need besides
   bench     what the benchmarks need besides
   lint      the checkers that .ci/run runs
 EOF_USAGE
@@ -32,6 +33,7 @@ for set in "$@"; do
       ;;
     test) wanted+=(libgtest-dev libgmock-dev python3 python3-grpcio python3-protobuf iproute2) ;;
     sanitize) if [[ ${CXX:-} == *clang* ]]; then wanted+=(libclang-rt-14-dev); fi ;;
+    fuzz) wanted+=(clang-14 libclang-rt-14-dev) ;;
     bench) wanted+=(libbenchmark-dev) ;;
     lint)
       wanted+=(clang-format-14 clang-tidy-14 make shellcheck)

@@ -10,8 +10,8 @@ usage() {
   cat <<'EOF_USAGE'
 usage: tests/run.sh [--sanitize=address|thread] [--fuzz=SECONDS | --bench] [-- CTEST_ARGUMENT...]
 
-Installs with apt what is missing, builds into build/release (build/asan, build/tsan), and runs the
-tests. Those that need a network of their own run in network namespaces; when not root, all of them
+Installs with apt what is missing, builds into build/release (build/asan, build/tsan, build/fuzz),
+and runs the tests. Those that need a network of their own run in network namespaces; when not root, all of them
 run under sudo, where there is one.
 
   --sanitize=address  with the address and undefined behaviour sanitizers
@@ -44,6 +44,7 @@ while (($# > 0)); do
       fi
       if [[ $kind == bench ]]; then wrong_usage "--fuzz and --bench do not go together"; fi
       kind=fuzz
+      packages+=(fuzz)
       export LINKVANE_FUZZ_SECONDS=${1#*=}
       ;;
     --fuzz) wrong_usage "--fuzz takes a number of seconds: --fuzz=60" ;;
@@ -68,7 +69,12 @@ done
 if [[ $kind == bench && $preset != release ]]; then
   wrong_usage "a benchmark of a sanitized build says nothing"
 fi
-if [[ $preset != release ]]; then packages+=(sanitize); fi
+if [[ $kind == fuzz ]]; then
+  if [[ $preset != release ]]; then wrong_usage "fuzz targets have sanitizers of their own"; fi
+  preset=fuzz
+elif [[ $preset != release ]]; then
+  packages+=(sanitize)
+fi
 
 deploy/install-deps.sh "${packages[@]}"
 

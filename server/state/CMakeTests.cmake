@@ -1,4 +1,7 @@
 # The tests that stand beside the state's code. Included from the directory above.
+if(LINKVANE_SANITIZE STREQUAL "fuzzer")
+  return()
+endif()
 
 add_library(linkvane_state_testing STATIC
   state/testing/fake_kernel.cc

@@ -204,8 +204,8 @@ absl::Status LiveValues::ReadEthtool(const Job& job,
       const std::optional<int32_t> index =
           few ? std::optional(LinkOf(job.interfaces[i]).index) : std::nullopt;
       netlink::Request request = netlink::EthtoolRequest(*ethtool_family_, topic, index);
-      const absl::Status status = few ? (*connection)->Get(request, take, job.deadline)
-                                      : (*connection)->Dump(request, take, job.deadline).status();
+      absl::Status status = few ? (*connection)->Get(request, take, job.deadline)
+                                : (*connection)->Dump(request, take, job.deadline).status();
       // That a driver tells nothing is no failure.
       if (!(*connection)->healthy()) return status;
     }
