@@ -1,15 +1,22 @@
 #include "server/log.h"
 
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
 #include <spdlog/formatter.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "netlink/mutex.h"
 #include "server/state/text.h"
 
 namespace linkvane::server {
@@ -49,6 +56,15 @@ class JsonFormatter final : public spdlog::formatter {
   }
 };
 
+// One time is enough to know of it; a client could have them say it thousands of times a second.
+void LogProtobuf(google::protobuf::LogLevel level, const char* /*file*/, int /*line*/,
+                 const std::string& message) {
+  if (level >= google::protobuf::LOGLEVEL_WARNING) LogRepeated("protobuf", message);
+}
+void LogGrpc(gpr_log_func_args* args) {
+  if (args->severity == GPR_LOG_SEVERITY_ERROR) LogRepeated("grpc", args->message);
+}
+
 }  // namespace
 
 std::string JsonEscaped(std::string_view text) {
@@ -80,6 +96,34 @@ void StartLog(std::string_view level, LogFormat format) {
   // A full disk or a closed pipe stops nothing.
   logger->set_error_handler([](const std::string&) {});
   spdlog::set_default_logger(std::move(logger));
+  google::protobuf::SetLogHandler(LogProtobuf);
+  gpr_set_log_function(LogGrpc);
+}
+
+void LogRepeated(std::string_view key, std::string_view message) {
+  struct Told {
+    absl::Time last = absl::InfinitePast();
+    uint64_t left_out = 0;
+  };
+  static auto* const mutex = new Mutex;
+  static auto* const told_by_key = new std::map<std::string, Told, std::less<>>;
+  uint64_t left_out = 0;
+  {
+    MutexLock lock(*mutex);
+    auto found = told_by_key->find(key);
+    if (found == told_by_key->end()) found = told_by_key->emplace(key, Told{}).first;
+    Told& told = found->second;
+    const absl::Time now = absl::Now();
+    if (now < told.last + absl::Seconds(10)) {
+      ++told.left_out;
+      return;
+    }
+    left_out = std::exchange(told.left_out, 0);
+    told.last = now;
+  }
+  LogWarning(left_out == 0
+                 ? std::string(message)
+                 : absl::StrCat(ToAbsl(message), " (and ", left_out, " more like it before)"));
 }
 
 void LogDebug(std::string_view message) {

@@ -1,5 +1,6 @@
 // linkvaned: puts the parts together, waits for signals, and takes them apart again.
 
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>  // NOLINT(build/c++11)
@@ -40,6 +42,7 @@ constexpr int kExitUsage = 2;
 
 // Descriptors for everything but clients.
 constexpr size_t kOwnDescriptors = 64;
+constexpr size_t kLeastDescriptors = kOwnDescriptors + 16;
 constexpr size_t kMostConnections = 4096;
 
 // How long the first dumps may take before the server answers all the same (calls then wait for
@@ -54,8 +57,9 @@ void KeepMemory() {
   mallopt(M_ARENA_MAX, 2);
 }
 
-// Raises the soft limit on descriptors, and returns how many connections fit below it.
-size_t RaiseDescriptorLimit() {
+// Raises the soft limit on descriptors, and returns how many connections fit below it. Unset if it
+// is too low for the server itself.
+std::optional<size_t> RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostConnections;
   if (limit.rlim_cur < limit.rlim_max) {
@@ -65,6 +69,7 @@ size_t RaiseDescriptorLimit() {
     if (raised.rlim_cur > limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   }
   const size_t all = limit.rlim_cur;
+  if (all < kLeastDescriptors) return std::nullopt;
   return std::clamp<size_t>(all > kOwnDescriptors ? all - kOwnDescriptors : 1, 1, kMostConnections);
 }
 
@@ -104,7 +109,9 @@ absl::StatusOr<std::unique_ptr<Listener>> Listen(const Options& options, size_t 
     if (!sockets.ok()) return sockets.status();
     std::ranges::move(*sockets, std::back_inserter(all));
   }
-  return std::make_unique<Listener>(std::move(all), max_connections);
+  auto listener = std::make_unique<Listener>(std::move(all), max_connections);
+  if (absl::Status status = listener->Prepare(); !status.ok()) return status;
+  return listener;
 }
 
 absl::StatusOr<std::unique_ptr<netlink::Monitor>> OpenMonitor(int receive_buffer_bytes) {
@@ -121,11 +128,22 @@ void StartWatchdog(absl::Duration grace) {
   }).detach();
 }
 
+// Where a standard descriptor is closed, the next file that is opened would get its number, and
+// what is written to standard error would go into that.
+void OccupyStandardDescriptors() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
+
 // Waits for the signal that ends the server.
-void WaitForSignal(PageStore& pages) {
+void WaitForSignal(PageStore& pages, const GrpcServer& server) {
   const sigset_t signals = OurSignals();
   // Listings that nobody continues are dropped now and then, also when nobody lists.
   constexpr timespec kSweep{.tv_sec = 30, .tv_nsec = 0};
+  uint64_t refused = 0;
   while (true) {
     const int signal = sigtimedwait(&signals, nullptr, &kSweep);
     if (signal == SIGTERM || signal == SIGINT) {
@@ -133,19 +151,27 @@ void WaitForSignal(PageStore& pages) {
       return;
     }
     pages.Expire(absl::Now());
+    if (const uint64_t now = server.refused_connections(); now != refused) {
+      LogWarning(absl::StrCat(now - refused, " connections were refused: too many are open"));
+      refused = now;
+    }
   }
 }
 
 int Run(const Options& options) {
   KeepMemory();
   const absl::Time started = absl::Now();
-  const size_t max_connections = RaiseDescriptorLimit();
+  const std::optional<size_t> max_connections = RaiseDescriptorLimit();
+  if (!max_connections.has_value()) {
+    LogError(absl::StrCat("the limit on open files (RLIMIT_NOFILE) is below ", kLeastDescriptors));
+    return kExitError;
+  }
   // Every thread inherits it: signals are for WaitForSignal() alone.
   const sigset_t signals = OurSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   for (const int signal : {SIGPIPE, SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
 
-  absl::StatusOr<std::unique_ptr<Listener>> listener = Listen(options, max_connections);
+  absl::StatusOr<std::unique_ptr<Listener>> listener = Listen(options, *max_connections);
   if (!listener.ok()) {
     const std::string why(listener.status().message());
     if (absl::IsInvalidArgument(listener.status())) {
@@ -170,8 +196,13 @@ int Run(const Options& options) {
                     {.published = [&subscriptions] { subscriptions.WakeAll(); },
                      .lost =
                          [&refresher_to_wake, &subscriptions] {
-                           LogWarning("kernel events were lost; all tables are dumped again");
+                           LogRepeated("lost",
+                                       "kernel events were lost; all tables are dumped again");
                            subscriptions.WakeAll();
+                           if (refresher_to_wake != nullptr) refresher_to_wake->Wake();
+                         },
+                     .doubtful =
+                         [&refresher_to_wake] {
                            if (refresher_to_wake != nullptr) refresher_to_wake->Wake();
                          }});
   Refresher refresher(observer, options.audit_interval);
@@ -189,7 +220,7 @@ int Run(const Options& options) {
             .stall_timeout = options.watch_stall_timeout,
             .audit_interval = options.audit_interval,
             .pool_size = options.pool_size,
-            .max_connections = max_connections};
+            .max_connections = *max_connections};
   GrpcServer server(node, *std::move(listener));
 
   if (const absl::Status status = observer.Start(); !status.ok()) {
@@ -212,7 +243,7 @@ int Run(const Options& options) {
     LogInfo(absl::StrCat("linkvaned ", LINKVANE_VERSION, " listening on ", address));
   }
 
-  WaitForSignal(pages);
+  WaitForSignal(pages, server);
   StartWatchdog(options.grace_period);
   server.SetServing(false);
   // Calls may finish; what still waits for the kernel after half of the grace period may not.
@@ -235,13 +266,17 @@ int Run(const Options& options) {
 
 int main(int argc, char** argv) {
   using linkvane::server::ReadOptions;
+  linkvane::server::OccupyStandardDescriptors();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const absl::StatusOr<std::optional<linkvane::server::Options>> options = ReadOptions(arguments);
   if (!options.ok()) {
     std::fprintf(stderr, "linkvaned: %s\n", std::string(options.status().message()).c_str());
     return linkvane::server::kExitUsage;
   }
-  if (!options->has_value()) return EXIT_SUCCESS;
+  if (!options->has_value()) {  // The help was all that was wanted.
+    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? EXIT_SUCCESS
+                                                                : linkvane::server::kExitError;
+  }
   linkvane::server::StartLog((*options)->log_level, (*options)->log_format);
   return linkvane::server::Run(**options);
 }

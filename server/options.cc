@@ -89,12 +89,15 @@ absl::Status ReadFlagfile(const std::string& path, int depth, bool& help, bool& 
     return Wrong("flagfile", path, "flag files name each other without an end");
   }
   std::ifstream file(path);
-  if (!file) return Wrong("flagfile", path, "cannot be read");
   std::vector<std::string> arguments;
   std::string line;
   while (std::getline(file, line)) {
     const std::string text(absl::StripAsciiWhitespace(line));
     if (!text.empty() && text.front() != '#') arguments.push_back(text);
+  }
+  // A directory can be opened, but not read.
+  if (!file.is_open() || file.bad() || !file.eof()) {
+    return Wrong("flagfile", path, "cannot be read");
   }
   return ReadArguments(arguments, path + ": ", depth + 1, help, version);
 }

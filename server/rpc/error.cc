@@ -1,5 +1,6 @@
 #include "server/rpc/error.h"
 
+#include <cstdint>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -41,13 +42,28 @@ Mapped Map(const absl::Status& status) {
   }
 }
 
+// A status goes into the trailing metadata, of which clients take some kilobytes, and it may show
+// what a caller sent, which can be of any length.
+constexpr size_t kLongestText = 256;
+
+std::string Shortened(const std::string& text) {
+  if (text.size() <= kLongestText) return text;
+  size_t end = kLongestText;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return absl::StrCat(text.substr(0, end), "...");
+}
+
 }  // namespace
 
-grpc::Status Error(grpc::StatusCode code, const std::string& message, const ErrorDetails& details) {
+grpc::Status Error(grpc::StatusCode code, const std::string& whole_message,
+                   const ErrorDetails& details) {
+  const std::string message = Shortened(whole_message);
   google::rpc::ErrorInfo info;
   info.set_reason(details.reason);
   info.set_domain("linkvane");
-  info.mutable_metadata()->insert(details.metadata.begin(), details.metadata.end());
+  for (const auto& [key, value] : details.metadata) {
+    (*info.mutable_metadata())[key] = Shortened(value);
+  }
 
   google::rpc::Status rich;
   rich.set_code(code);

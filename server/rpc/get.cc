@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "linkvane/v1/network_state_service.pb.h"
@@ -13,6 +14,7 @@
 #include "server/rpc/request_check.h"
 #include "server/rpc/unary_call.h"
 #include "server/state/proto_time.h"
+#include "server/state/text.h"
 #include "server/state/wire.h"
 
 namespace linkvane::server {
@@ -73,6 +75,9 @@ grpc::Status NoSuchInterface(const Get& get) {
                absl::StrCat("no interface is called \"", get.name, "\""), details);
 }
 
+// U+FFFD, which names that are not UTF-8 are shown with.
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
 void Reply(const Node& node, UnaryCall& call, const Get& get, const Row& row,
            std::string_view stats, std::string_view live, uint64_t number, absl::Time observed_at) {
   std::string interface;
@@ -109,6 +114,43 @@ void ReplyFresh(Node& node, UnaryCall& call, const Get& get, absl::Time deadline
   node.live_values.Read(get.live, {answer->row}, deadline, std::move(reply));
 }
 
+// Whether the interface has a name that is shown so.
+bool IsShownAs(const InterfaceRow& row, std::string_view name) {
+  bool found = ToUtf8(row.name()) == name;
+  netlink::ForEachAltName(row.link, [&](std::string_view alternative) {
+    found = found || ToUtf8(alternative) == name;
+  });
+  return found;
+}
+
+// By a name as it is shown, which is not what the kernel knows it by.
+void ReplyShown(Node& node, UnaryCall& call, const Get& get, const Refresher::Result& result) {
+  if (!result.status.ok()) return call.Fail(Error(result.status));
+  std::vector<RowPtr> found;
+  uint64_t revision = 0;
+  node.observer.Read([&](NetworkState& state) {
+    for (const RowPtr& row : state.Interfaces()->rows) {
+      if (IsShownAs(static_cast<const InterfaceRow&>(*row), get.name)) found.push_back(row);
+    }
+    revision = state.revision();
+  });
+  if (found.empty()) return call.Fail(NoSuchInterface(get));
+  if (found.size() > 1) {
+    return call.Fail(Error(BadArgument{
+        "name",
+        absl::StrCat(found.size(), " interfaces have names that are shown so; use index")}));
+  }
+  auto reply = [&node, &call, get, row = found.front(), revision,
+                result](const LiveValues::Result& live) {
+    if (!live.ok()) return call.Fail(Error(live.status()));
+    const int32_t index = static_cast<const InterfaceRow&>(*row).link.index;
+    Reply(node, call, get, *row, result.stats == nullptr ? "" : result.stats->Find(index),
+          *live == nullptr ? "" : (*live)->Find(index), revision, result.observed_at);
+  };
+  if (!get.live.any()) return reply(nullptr);
+  node.live_values.Read(get.live, {found.front()}, call.deadline(), std::move(reply));
+}
+
 void ReplyCached(Node& node, UnaryCall& call, const Get& get, absl::Time observed_at) {
   InterfaceRowPtr row;
   uint64_t revision = 0;
@@ -129,6 +171,14 @@ void GetInterface(Node& node, UnaryCall& call) {
   if (auto bad = Check(request, get)) return call.Fail(*bad);
   const absl::Time deadline = call.deadline();
   const bool fresh = get.fresh;
+  if (get.name.find(kReplacement) != std::string::npos) {
+    const bool stats = get.stats;
+    auto reply_shown = [&node, &call, get = std::move(get)](const Refresher::Result& result) {
+      ReplyShown(node, call, get, result);
+    };
+    if (!fresh) return node.refresher.WhenKnown(deadline, std::move(reply_shown));
+    return node.refresher.Refresh(TableId::kLinks, stats, deadline, std::move(reply_shown));
+  }
   auto reply = [&node, &call, get = std::move(get), deadline](const Refresher::Result& result) {
     if (!result.status.ok()) return call.Fail(Error(result.status));
     if (get.fresh) return ReplyFresh(node, call, get, deadline);

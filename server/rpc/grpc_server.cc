@@ -40,6 +40,8 @@ constexpr int kThreads = 4;
 // is lost when the server shuts down.
 constexpr int kAccepting = 64;
 
+constexpr int kReflectionThreads = 8;
+
 // The largest request: filters with many names.
 constexpr int kMostRequestBytes = 1 << 20;
 
@@ -71,6 +73,10 @@ class GrpcServer::Methods {
     builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
     builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
     builder.SetSyncServerOption(grpc::ServerBuilder::CQ_TIMEOUT_MSEC, 3'600'000);
+    // Each of its streams holds one.
+    grpc::ResourceQuota quota("linkvaned");
+    quota.SetMaxThreads(kReflectionThreads);
+    builder.SetResourceQuota(quota);
     SetKeepalive(builder);
     acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
@@ -87,13 +93,16 @@ class GrpcServer::Methods {
         while (queue_->Next(&tag, &ok)) static_cast<Tag*>(tag)->Proceed(ok);
       });
     }
-    return listener_->Start([this](int listener_fd, int fd) {
+    listener_->Start([this](int listener_fd, int fd) {
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
       connection.listener_fd = listener_fd;
       connection.fd = fd;
       acceptor_->HandleNewConnection(&connection);
     });
+    return absl::OkStatus();
   }
+
+  uint64_t refused_connections() const { return listener_->refused(); }
 
   void Drain(absl::Time deadline) {
     listener_->Stop();
@@ -191,6 +200,8 @@ GrpcServer::~GrpcServer() = default;
 absl::Status GrpcServer::Start() { return methods_->Start(); }
 
 void GrpcServer::SetServing(bool serving) { methods_->health().SetServing(serving); }
+
+uint64_t GrpcServer::refused_connections() const { return methods_->refused_connections(); }
 
 void GrpcServer::Drain(absl::Time deadline) { methods_->Drain(deadline); }
 

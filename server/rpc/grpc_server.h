@@ -5,6 +5,7 @@
 #ifndef LINKVANE_SERVER_RPC_GRPC_SERVER_H_
 #define LINKVANE_SERVER_RPC_GRPC_SERVER_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -24,6 +25,9 @@ class GrpcServer {
 
   // What health checks are told.
   void SetServing(bool serving);
+
+  // Connections that were closed at once, as there were too many.
+  uint64_t refused_connections() const;
 
   // Takes no more connections, ends the streams, and waits for calls to finish, until `deadline`.
   void Drain(absl::Time deadline);

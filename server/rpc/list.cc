@@ -137,7 +137,7 @@ std::string PageBuffer(const Listing& listing, const PageArguments& arguments) {
 
 grpc::Status TooManyListings() {
   return Error(grpc::StatusCode::RESOURCE_EXHAUSTED,
-               "too many listings have pages still to come; ask for larger pages, or try later",
+               "too many listings of several pages are still being read; try again later",
                {.reason = "TOO_MANY_LISTINGS", .metadata = {}, .retry_delay = absl::Seconds(1)});
 }
 

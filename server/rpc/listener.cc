@@ -16,6 +16,9 @@
 namespace linkvane::server {
 namespace {
 
+// After an error in accept.
+constexpr int kPauseMs = 50;
+
 int SpareDescriptor() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
@@ -29,13 +32,18 @@ Listener::~Listener() {
   if (spare_fd_ >= 0) close(spare_fd_);
 }
 
-absl::Status Listener::Start(Take take) {
-  take_ = std::move(take);
+absl::Status Listener::Prepare() {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_fd_ < 0) return absl::UnavailableError(absl::StrCat("eventfd: ", std::strerror(errno)));
   spare_fd_ = SpareDescriptor();
-  thread_ = std::thread([this] { Run(); });
+  if (spare_fd_ < 0)
+    return absl::UnavailableError(absl::StrCat("/dev/null: ", std::strerror(errno)));
   return absl::OkStatus();
+}
+
+void Listener::Start(Take take) {
+  take_ = std::move(take);
+  thread_ = std::thread([this] { Run(); });
 }
 
 void Listener::Stop() {
@@ -53,32 +61,39 @@ void Listener::Run() {
   while (true) {
     if (poll(fds.data(), fds.size(), -1) < 0) continue;  // EINTR.
     if (fds[0].revents != 0) return;
+    bool failed = false;
     for (size_t i = 1; i < fds.size(); ++i) {
-      if (fds[i].revents != 0) AcceptFrom(fds[i].fd);
+      if (fds[i].revents != 0 && !AcceptFrom(fds[i].fd)) failed = true;
     }
+    // The connection is still in the queue, so poll() would return at once, for ever.
+    if (failed) poll(fds.data(), 1, kPauseMs);
   }
 }
 
-void Listener::AcceptFrom(int listener_fd) {
+bool Listener::AcceptFrom(int listener_fd) {
   const int fd = accept4(listener_fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd >= 0) {
     if (!MayTakeOneMore()) {
       ++refused_;
       close(fd);
-      return;
+      return true;
     }
     Remember(fd);
     take_(listener_fd, fd);
-    return;
+    return true;
   }
-  if (errno != EMFILE && errno != ENFILE) return;  // The connection is gone already.
-  // Without a descriptor the connection would stay in the queue, and poll() would return at once,
-  // for ever. So it is taken with the spare one, and closed.
+  if (errno != EMFILE && errno != ENFILE) {
+    // Those say that the connection is gone already.
+    return errno == ECONNABORTED || errno == EAGAIN || errno == EINTR;
+  }
+  // Without a descriptor the connection would stay in the queue. So it is taken with the spare one,
+  // and closed.
   ++refused_;
-  close(spare_fd_);
+  if (spare_fd_ >= 0) close(spare_fd_);
   const int taken = accept4(listener_fd, nullptr, nullptr, SOCK_CLOEXEC);
   if (taken >= 0) close(taken);
   spare_fd_ = SpareDescriptor();
+  return taken >= 0;
 }
 
 bool Listener::MayTakeOneMore() {

@@ -67,7 +67,9 @@ class Listener {
   Listener(std::vector<std::unique_ptr<ListeningSocket>> sockets, size_t max_connections);
   ~Listener();
 
-  absl::Status Start(Take take);
+  // Gets what Start() needs, while an error can still end the process in peace.
+  absl::Status Prepare();
+  void Start(Take take);
   // No more connections from here on. The sockets' files are removed with the Listener.
   void Stop();
 
@@ -77,7 +79,8 @@ class Listener {
 
  private:
   void Run();
-  void AcceptFrom(int listener_fd);
+  // False if there was an error that may come again at once.
+  bool AcceptFrom(int listener_fd);
   bool MayTakeOneMore();
   void Remember(int fd);
 

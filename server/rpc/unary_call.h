@@ -16,6 +16,7 @@
 #include <functional>
 
 #include "absl/time/time.h"
+#include "server/rpc/answer_by.h"
 #include "server/rpc/byte_buffer.h"
 #include "server/rpc/error.h"
 #include "server/rpc/tag.h"
@@ -43,14 +44,7 @@ class UnaryCall final : public Tag {
 
   const grpc::ByteBuffer& request() const { return request_; }
 
-  // By when the call has to be answered: a little before the caller's own deadline, so that the
-  // caller hears why, and in half a minute if there is none.
-  absl::Time deadline() const {
-    const absl::Time ours = absl::Now() + absl::Seconds(30);
-    const auto theirs = context_.deadline();
-    if (theirs == std::chrono::system_clock::time_point::max()) return ours;
-    return std::min(ours, absl::FromChrono(theirs) - absl::Milliseconds(50));
-  }
+  absl::Time deadline() const { return AnswerBy(context_); }
 
   // Nobody waits for the answer any more.
   bool TooLate() const { return std::chrono::system_clock::now() >= context_.deadline(); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "linkvane/v1/watch.pb.h"
+#include "server/rpc/answer_by.h"
 #include "server/rpc/byte_buffer.h"
 #include "server/rpc/error.h"
 #include "server/rpc/watch_request.h"
@@ -88,17 +89,10 @@ class WatchCall final : public Watcher, public std::enable_shared_from_this<Watc
     // Taken from the back: links first, as addresses show their names.
     if (arguments_.options.addrs) tables = {TableId::kAddrs6, TableId::kAddrs4};
     tables.push_back(TableId::kLinks);
-    node_.refresher.RefreshAll(tables, Deadline(),
+    node_.refresher.RefreshAll(tables, AnswerBy(context_),
                                [self = shared_from_this()](const Refresher::Result& result) {
                                  self->Begin(result.status);
                                });
-  }
-
-  absl::Time Deadline() const {
-    const absl::Time ours = absl::Now() + absl::Seconds(30);
-    const auto theirs = context_.deadline();
-    if (theirs == std::chrono::system_clock::time_point::max()) return ours;
-    return std::min(ours, absl::FromChrono(theirs) - absl::Milliseconds(50));
   }
 
   // The state is fresh: join its snapshot and the changes from there on.

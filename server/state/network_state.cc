@@ -36,11 +36,15 @@ void NetworkState::ApplyEvent(const netlink::Message& message, const ReadTime& r
   AddrKey key;
   switch (message.type) {
     case RTM_NEWLINK:
-      if (StateLink(message, index, link)) interfaces_.EventSays(index, link);
+      if (StateLink(message, index, link)) {
+        interfaces_.EventSays(index, link);
+        DoubtPeer(index);
+      }
       break;
     case RTM_DELLINK: {
       netlink::LinkView view;
       if (netlink::DecodeLink(message.payload, view, tally_) && netlink::IsAboutLink(view)) {
+        DoubtDependants(view.index);
         interfaces_.EventRemoves(view.index, now_);
       }
       break;
@@ -55,6 +59,32 @@ void NetworkState::ApplyEvent(const netlink::Message& message, const ReadTime& r
       break;
   }
   SettleNames();
+}
+
+// Of a pair, the end that is made first is announced before the other exists, without a peer, and
+// not again when it has one.
+void NetworkState::DoubtPeer(int32_t index) {
+  const InterfaceRowPtr row = FindInterface(index);
+  if (row == nullptr || row->link.link != 0 || row->link.link_netns_id.has_value()) return;
+  const std::string_view kind = row->link.kind.value_or("");
+  if (kind == "veth" || kind == "vxcan" || kind == "netkit") doubtful_.insert(index);
+}
+
+// When the other end moves to another namespace, or a lower device does, nothing is announced of
+// those that stay.
+void NetworkState::DoubtDependants(int32_t index) {
+  const auto found = dependants_.find(index);
+  if (found == dependants_.end()) return;
+  for (const int32_t dependant : found->second) {
+    const InterfaceRowPtr row = FindInterface(dependant);
+    if (row != nullptr && row->link.link == index) doubtful_.insert(dependant);
+  }
+}
+
+std::vector<int32_t> NetworkState::TakeDoubtful() {
+  std::vector<int32_t> indexes(doubtful_.begin(), doubtful_.end());
+  doubtful_.clear();
+  return indexes;
 }
 
 void NetworkState::NoteLoss(absl::Time now) {

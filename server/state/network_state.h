@@ -90,6 +90,10 @@ class NetworkState {
   InterfaceRowPtr FindInterface(int32_t index) const;
   InterfaceRowPtr FindInterface(std::string_view name) const;
 
+  // Interfaces of which the last event does not tell how they are now: they have to be asked for.
+  bool has_doubtful() const { return !doubtful_.empty(); }
+  std::vector<int32_t> TakeDoubtful();
+
   size_t interface_count() const { return interfaces_.slots().size(); }
   size_t addr_count() const { return addrs_.slots().size(); }
   uint64_t malformed_attributes() const { return tally_.malformed; }
@@ -139,6 +143,9 @@ class NetworkState {
 
   LinkNames NamesFor(const netlink::LinkView& link) const;
   void Relate(int32_t index, const netlink::LinkView& link, bool add);
+  // Notes which interfaces an event leaves in doubt.
+  void DoubtPeer(int32_t index);
+  void DoubtDependants(int32_t index);
   void IndexNames(int32_t index, const InterfaceRow& row, bool add);
   // Brings the rows up to date that show the name of an interface that came, went or was renamed.
   void SettleNames();
@@ -159,6 +166,7 @@ class NetworkState {
   // For each interface, those whose rows show its name.
   absl::flat_hash_map<int32_t, absl::btree_set<int32_t>> dependants_;
   absl::btree_set<int32_t> unsettled_names_;
+  absl::btree_set<int32_t> doubtful_;
   SnapshotCache interface_snapshots_;
   SnapshotCache addr_snapshots_;
   uint64_t revision_ = 0;

@@ -270,6 +270,18 @@ absl::StatusOr<bool> Observer::AskLinks(const netlink::LinkDumpFilter& filter,
   return true;
 }
 
+bool Observer::AskDoubtful(absl::Time deadline) {
+  std::vector<int32_t> indexes;
+  Read([&indexes](NetworkState& state) {
+    for (const int32_t index : state.TakeDoubtful()) {
+      if (state.FindInterface(index) != nullptr) indexes.push_back(index);
+    }
+  });
+  if (indexes.size() > kMostAsked) return false;
+  AskForUnnamed(TableId::kLinks, indexes, deadline);
+  return true;
+}
+
 absl::StatusOr<DumpReport> Observer::AskAddrs(TableId table, int32_t interface_index,
                                               absl::Time deadline) {
   netlink::Request request = DumpRequest(table, interface_index);
@@ -333,13 +345,16 @@ void Observer::NoteLossLocked() {
 void Observer::Publish(Before before) {
   bool changed = false;
   bool lost = false;
+  bool doubtful = false;
   {
     MutexLock lock(mutex_);
     changed = state_.revision() != before.revision;
     lost = losses_ != before.losses;
+    doubtful = state_.has_doubtful();
   }
   if (changed && callbacks_.published) callbacks_.published();
   if (lost && callbacks_.lost) callbacks_.lost();
+  if (doubtful && callbacks_.doubtful) callbacks_.doubtful();
 }
 
 void Observer::ReadEvents() {

@@ -56,6 +56,8 @@ class Observer {
     std::function<void()> published;
     // After events were lost; likewise.
     std::function<void()> lost;
+    // When AskDoubtful() has something to do; likewise.
+    std::function<void()> doubtful = nullptr;
   };
 
   struct Counts {
@@ -99,6 +101,10 @@ class Observer {
   // for. False if there are so many of these that a dump of all is cheaper.
   absl::StatusOr<bool> AskLinks(const netlink::LinkDumpFilter& filter, absl::Time deadline)
       ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Asks for the interfaces of which the last event does not tell how they are now. False if there
+  // are so many of these that a dump of all is cheaper.
+  bool AskDoubtful(absl::Time deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Asks for the addresses of one family on one interface (the kernel filters), and merges them.
   absl::StatusOr<DumpReport> AskAddrs(TableId table, int32_t interface_index, absl::Time deadline)

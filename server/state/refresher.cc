@@ -231,6 +231,7 @@ void Refresher::Maintain() {
       parked.done({.status = absl::UnavailableError(
                        "no uninterrupted dump of the kernel's tables before the deadline")});
     }
+    if (!observer_.AskDoubtful(absl::Now() + kDumpTimeout)) LookAgain(TableId::kLinks);
     for (const TableId table : due) Refresh(table, false, absl::InfiniteFuture(), ignore);
     if (repair) {
       // In the order in which rows depend on each other.

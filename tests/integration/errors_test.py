@@ -1,5 +1,8 @@
 """What a caller did wrong, or asked too much of: code, reason and details."""
 
+import os
+import threading
+
 import grpc
 
 import harness
@@ -211,6 +214,79 @@ class ErrorsTest(harness.IntegrationTest):
                 pass
         self.assertIs(raised.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
         wait_until(lambda: client.info().counts.watchers == 0, "the watcher is gone")
+
+    def test_a_short_deadline_is_no_reason_to_fail(self):
+        _, _, client = self.started()
+        requests = (
+            (client.GetInterface, GetInterfaceRequest(name="lo")),
+            (client.ListAddrs, ListAddrsRequest(filter=AddrFilter(interface_indexes=[1]))),
+        )
+        for method, request in requests:
+            # Shorter than what an answer may be early by.
+            wait_until(lambda: self.succeeds(method, request, timeout=0.045), "an answer in time")
+
+    @staticmethod
+    def succeeds(method, request, **options):
+        try:
+            return bool(method(request, **options).SerializeToString())
+        except grpc.RpcError:
+            return False
+
+    def test_errors_show_the_beginning_of_what_was_wrong(self):
+        """All of it would not fit into what clients take of an error."""
+        _, _, client = self.started()
+        long = "x" * 20_000
+        for method, request, field in (
+            (client.ListInterfaces, ListInterfacesRequest(netns=long), "netns"),
+            (
+                client.ListInterfaces,
+                ListInterfacesRequest(filter=InterfaceFilter(hardware_addresses=[long])),
+                "hardware_addresses",
+            ),
+            (
+                client.ListInterfaces,
+                ListInterfacesRequest(read_mask=FieldMask(paths=["\u00fc" + long])),
+                "read_mask",
+            ),
+            (client.ListAddrs, ListAddrsRequest(filter=AddrFilter(within=long)), "within"),
+        ):
+            with self.subTest(field=field):
+                with self.assertRaises(grpc.RpcError) as raised:
+                    method(request, timeout=10)
+                failure = Failure(raised.exception)
+                self.assertIs(failure.code, INVALID, failure)
+                self.assertIn(field, failure.message)
+                self.assertLess(len(failure.message), 1000)
+                self.assertIsNotNone(failure.info)
+
+    def test_reflection_streams_are_bounded(self):
+        _, server, client = self.started()
+        method = client.channel.stream_stream(
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+        )
+        done = threading.Event()
+
+        def requests():
+            yield b"\x3a\x00"
+            done.wait()
+
+        streams = [method(requests(), timeout=60) for _ in range(100)]
+        try:
+            ended = [stream for stream in streams if self.first_of(stream) is None]
+            self.assertGreater(len(ended), 50, "most are refused")
+            self.assertLess(len(os.listdir(f"/proc/{server.pid}/task")), 50)
+            self.assertTrue(client.interfaces())
+        finally:
+            done.set()
+            for stream in streams:
+                stream.cancel()
+
+    @staticmethod
+    def first_of(stream):
+        try:
+            return next(stream)
+        except grpc.RpcError:
+            return None
 
     def test_what_is_unknown_is_unimplemented(self):
         _, _, client = self.started()

@@ -46,6 +46,30 @@ class GetTest(harness.IntegrationTest):
                 client.get(name="\u540d\u524d0", consistency=consistency).name, "\u540d\u524d0"
             )
 
+    def test_by_a_name_as_it_is_shown(self):
+        namespace, _, client = self.started()
+        namespace.ip(b"link", b"add", b"name", b"odd\xff0", b"type", b"bridge")
+        namespace.ip(b"link", b"property", b"add", b"dev", b"odd\xff0", b"altname", b"o\xfe\xfd")
+        for name in ("odd\ufffd0", "o\ufffd\ufffd"):
+            for arguments in ({"consistency": FRESH}, {"consistency": CACHED}):
+                with self.subTest(name=name, **arguments):
+                    self.assertEqual(client.get(name=name, **arguments).raw_name, b"odd\xff0")
+        found = client.get(name="odd\ufffd0", include_stats=True, include_ethtool=True)
+        self.assertTrue(found.HasField("stats"))
+        self.fails(
+            grpc.StatusCode.NOT_FOUND,
+            "INTERFACE_NOT_FOUND",
+            client.GetInterface,
+            GetInterfaceRequest(name="even\ufffd0"),
+        )
+        namespace.ip(b"link", b"add", b"name", b"odd\xfe0", b"type", b"bridge")
+        self.fails(
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "BAD_ARGUMENT",
+            client.GetInterface,
+            GetInterfaceRequest(name="odd\ufffd0"),
+        )
+
     def test_what_is_not_there(self):
         namespace, _, client = self.started()
         namespace.batch(

@@ -2,7 +2,7 @@
 
 import harness
 from fields import VOLATILE_FIELDS
-from protos import ADDED, ADDR, FRESH, MODIFIED, REMOVED
+from protos import ADDED, ADDR, CACHED, FRESH, MODIFIED, REMOVED
 from replica import object_of
 
 
@@ -267,6 +267,36 @@ class IdentityTest(harness.IntegrationTest):
         removed = [name for kind, name, _ in summary(events) if kind == REMOVED]
         self.assertCountEqual(removed, ["one0", "two0", "10.0.0.1"])
         self.assertLess(removed.index("10.0.0.1"), removed.index("two0"))
+
+    def test_each_end_of_a_veth_names_the_other_without_a_dump(self):
+        """The first end is announced before the second exists, and not again."""
+        namespace, client, watcher = self.watched("link set dev lo up")
+        for pair in range(3):
+            namespace.ip(f"link add name v{pair} type veth peer name w{pair}")
+            watcher.wait(
+                lambda replica: {
+                    (i.name, i.link_name)
+                    for i in replica.interfaces()
+                    if i.name in (f"v{pair}", f"w{pair}")
+                }
+                == {(f"v{pair}", f"w{pair}"), (f"w{pair}", f"v{pair}")},
+                "both names",
+            )
+        self.assert_agrees(namespace, client, [CACHED])
+        self.assertEqual(client.info().counts.audit_differences, 0)
+
+    def test_the_end_that_stays_when_the_other_moves(self):
+        """Nothing is announced of it."""
+        namespace, client, watcher = self.watched("link add name v0 type veth peer name w0")
+        other = self.namespace()
+        namespace.ip(f"link set dev w0 netns {other.name}")
+        watcher.wait(
+            lambda replica: [
+                i for i in replica.interfaces() if i.name == "v0" and i.HasField("link_netns_id")
+            ],
+            "the other end is elsewhere",
+        )
+        self.assert_agrees(namespace, client, [CACHED])
 
     def test_uids_outlive_a_resumed_stream_but_not_the_server(self):
         namespace, client, watcher = self.watched(

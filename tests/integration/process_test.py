@@ -58,6 +58,7 @@ class ProcessTest(harness.IntegrationTest):
             "--log_format=xml",
             "--allow_insecure_remote=perhaps",
             "--flagfile=/no/such/file",
+            "--flagfile=/",
             "extra",
         ):
             with self.subTest(flag=flag):
@@ -93,6 +94,49 @@ class ProcessTest(harness.IntegrationTest):
         self.assertRegex(
             namespace.execute(LINKVANED, "--version").decode(), r"^linkvaned \d+\.\d+\.\d+\n$"
         )
+
+    def test_help_that_cannot_be_written(self):
+        namespace = self.namespace()
+        status = namespace.execute(
+            "bash", "-c", f"{LINKVANED} --help >/dev/full; echo $?", check=False
+        )
+        self.assertEqual(status, b"1\n")
+
+    def test_too_few_descriptors(self):
+        namespace = self.namespace()
+        for limit in (12, 16, 40):
+            with self.subTest(limit=limit):
+                directory = self.directory()
+                server = Linkvaned(namespace, directory, prefix=["prlimit", f"--nofile={limit}"])
+                self.addCleanup(server.kill)
+                self.assertEqual(server.wait(20), 1, server.log())
+                self.assertIn("RLIMIT_NOFILE", server.log())
+                self.assertEqual(len(server.log().splitlines()), 1)
+                self.assertEqual(
+                    [name for name in os.listdir(directory) if name.startswith("linkvane")], []
+                )
+
+    def test_closed_standard_descriptors(self):
+        """No file of the server's own takes their places."""
+        namespace = self.namespace()
+        server = self.server(
+            namespace, prefix=["bash", "-c", 'exec "$@" <&- >&- 2>&-', "bash"]
+        )
+        self.assertTrue(self.reaches(server))
+        for number in range(3):
+            self.assertEqual(os.readlink(f"/proc/{server.pid}/fd/{number}"), "/dev/null")
+
+    def test_the_log_of_requests_that_are_no_text(self):
+        """Libraries' lines have the log's form, and are not told again and again."""
+        namespace = self.namespace()
+        server = self.server(namespace, "--log_format=json")
+        client = self.client(server)
+        for _ in range(50):
+            with self.assertRaises(grpc.RpcError):
+                client.raw("/linkvane.v1.NetworkStateService/ListInterfaces", b"\x0a\x02\xff\xfe")
+        lines = [json.loads(line) for line in server.log().splitlines()]
+        warnings = [line for line in lines if line["level"] == "warning"]
+        self.assertLessEqual(len(warnings), 2, warnings)
 
     def test_plaintext_for_others_is_refused(self):
         namespace = self.namespace()
