@@ -117,13 +117,13 @@ class ProcessTest(harness.IntegrationTest):
                 )
 
     def test_closed_standard_descriptors(self):
-        """No file of the server's own takes their places."""
+        """No file of the server's own takes the places of those that libraries may write to."""
         namespace = self.namespace()
         server = self.server(
             namespace, prefix=["bash", "-c", 'exec "$@" <&- >&- 2>&-', "bash"]
         )
         self.assertTrue(self.reaches(server))
-        for number in range(3):
+        for number in (1, 2):
             self.assertEqual(os.readlink(f"/proc/{server.pid}/fd/{number}"), "/dev/null")
 
     def test_the_log_of_requests_that_are_no_text(self):
