@@ -31,7 +31,10 @@ for set in "$@"; do
       wanted+=(g++ cmake ninja-build pkg-config libgrpc++-dev libprotobuf-dev protobuf-compiler
         protobuf-compiler-grpc libabsl-dev libspdlog-dev iproute2)
       ;;
-    test) wanted+=(libgtest-dev libgmock-dev python3 python3-grpcio python3-protobuf iproute2) ;;
+    test)
+      wanted+=(libgtest-dev libgmock-dev python3 python3-grpcio python3-protobuf python3-yaml
+        iproute2)
+      ;;
     sanitize) if [[ ${CXX:-} == *clang* ]]; then wanted+=(libclang-rt-14-dev); fi ;;
     fuzz) wanted+=(clang-14 libclang-rt-14-dev) ;;
     bench) wanted+=(libbenchmark-dev) ;;

@@ -9,7 +9,6 @@
 #include "client/command/commands.h"
 #include "client/command/field_text.h"
 #include "client/command/filters.h"
-#include "client/command/json.h"
 #include "client/command/table.h"
 #include "client/command/text.h"
 
@@ -27,6 +26,25 @@ std::string Flags(const v1::Addr& addr) {
     if (flag != "permanent") flags.push_back(std::move(flag));
   }
   return absl::StrJoin(flags, ",");
+}
+
+std::string Scope(const v1::Addr& addr) {
+  return addr.scope() == v1::ADDR_SCOPE_UNSPECIFIED ? absl::StrCat(addr.scope_raw())
+                                                    : FieldText(addr, "scope").value_or("");
+}
+
+// As the contract says who set an address (kernel: IFAPROT_).
+std::string Protocol(uint32_t number) {
+  switch (number) {
+    case 1:
+      return "loopback";
+    case 2:
+      return "router-advertisement";
+    case 3:
+      return "link-local";
+    default:
+      return absl::StrCat(number);
+  }
 }
 
 absl::StatusOr<v1::ListAddrsRequest> BuildRequest(const Invocation& invocation) {
@@ -60,21 +78,37 @@ std::string AddrLifetime(const v1::Addr& addr, absl::Time now) {
   return valid == preferred ? valid : absl::StrCat(valid, " (preferred ", preferred, ")");
 }
 
-std::string AddrTable(const google::protobuf::RepeatedPtrField<v1::Addr>& addrs, absl::Time now) {
-  Table table({{.title = "INTERFACE"},
-               {.title = "FAMILY"},
-               {.title = "ADDRESS"},
-               {.title = "SCOPE"},
-               {.title = "FLAGS"},
-               {.title = "LIFETIME"}});
-  for (const v1::Addr& addr : addrs) {
-    table.AddRow({AddrInterface(addr), FieldText(addr, "family").value_or(""), AddrTitle(addr),
-                  addr.scope() == v1::ADDR_SCOPE_UNSPECIFIED
-                      ? absl::StrCat(addr.scope_raw())
-                      : FieldText(addr, "scope").value_or(""),
-                  Flags(addr), AddrLifetime(addr, now)});
+std::string AddrTable(const google::protobuf::RepeatedPtrField<v1::Addr>& addrs, absl::Time now,
+                      const AddrTableOptions& options) {
+  std::vector<Table::Column> columns;
+  if (!options.of_one_interface) columns = {{.title = "INTERFACE"}, {.title = "FAMILY"}};
+  for (const char* title : {"ADDRESS", "SCOPE", "FLAGS", "LIFETIME"}) {
+    columns.push_back({.title = title});
   }
-  return table.Format();
+  if (options.wide) {
+    for (const char* title : {"BROADCAST", "LABEL", "PROTOCOL", "METRIC", "CREATED", "UPDATED"}) {
+      columns.push_back({.title = title});
+    }
+  }
+  Table table(std::move(columns));
+  for (const v1::Addr& addr : addrs) {
+    std::vector<std::string> cells;
+    if (!options.of_one_interface) {
+      cells = {AddrInterface(addr), FieldText(addr, "family").value_or("")};
+    }
+    cells.insert(cells.end(), {AddrTitle(addr), Scope(addr), Flags(addr), AddrLifetime(addr, now)});
+    if (options.wide) {
+      cells.push_back(FieldText(addr, "broadcast_address")
+                          .value_or(FieldText(addr, "anycast_address").value_or("")));
+      cells.push_back(FieldText(addr, "label").value_or(""));
+      cells.push_back(addr.has_protocol() ? Protocol(addr.protocol()) : "");
+      for (const char* path : {"route_metric", "created_at", "updated_at"}) {
+        cells.push_back(FieldText(addr, path).value_or(""));
+      }
+    }
+    table.AddRow(std::move(cells));
+  }
+  return table.Format(options.color);
 }
 
 absl::Status RunAddrs(Context& context) {
@@ -83,21 +117,26 @@ absl::Status RunAddrs(Context& context) {
   const absl::StatusOr<std::vector<std::string>> fields = ReadFields(context.invocation);
   if (!fields.ok()) return fields.status();
   const std::vector<std::string> shown =
-      context.json ? *fields : WithNames(*fields, {"interface_name", "address", "prefix_length"});
+      IsStructured(context.format)
+          ? *fields
+          : WithNames(*fields, {"interface_name", "address", "prefix_length"});
   SetReadMask(shown, &*request);
   const auto client = client::Client::Connect(context.server);
   const auto response = client.ListAddrs(*std::move(request), context.call);
   if (!response.ok()) return response.status();
 
-  if (context.json) {
-    const absl::StatusOr<std::string> json = ToJsonArray(response->addrs());
-    return json.ok() ? context.out.Write(*json) : json.status();
+  if (IsStructured(context.format)) {
+    const absl::StatusOr<std::string> text = ListText(response->addrs(), context.format);
+    return text.ok() ? context.out.Write(*text) : text.status();
   }
   if (!shown.empty()) {
     const auto& addrs = response->addrs();
-    return context.out.Write(FieldTable({addrs.pointer_begin(), addrs.pointer_end()}, shown));
+    return context.out.Write(
+        FieldTable({addrs.pointer_begin(), addrs.pointer_end()}, shown, context.color));
   }
-  return context.out.Write(AddrTable(response->addrs(), absl::Now()));
+  return context.out.Write(
+      AddrTable(response->addrs(), absl::Now(),
+                {.wide = context.format == Format::kWide, .color = context.color}));
 }
 
 }  // namespace linkvane::command

@@ -20,8 +20,15 @@ std::string AddrInterface(const v1::Addr& addr);
 // "forever", "23h59m58s (preferred 11h59m58s)".
 std::string AddrLifetime(const v1::Addr& addr, absl::Time now);
 
+struct AddrTableOptions {
+  bool of_one_interface = false;  // without the columns that an interface's name makes needless
+  bool wide = false;
+  bool color = false;
+};
+
 // A row an address. The flag "permanent" is not shown: the lifetime says it.
-std::string AddrTable(const google::protobuf::RepeatedPtrField<v1::Addr>& addrs, absl::Time now);
+std::string AddrTable(const google::protobuf::RepeatedPtrField<v1::Addr>& addrs, absl::Time now,
+                      const AddrTableOptions& options);
 
 }  // namespace linkvane::command
 

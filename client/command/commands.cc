@@ -19,19 +19,22 @@ constexpr auto kCommands = std::to_array<Command>({
      "GLOB may have *, ? and [...]; quote it for the shell. Filters of different kinds all have "
      "to\n"
      "match; of several values of one, any.\n",
-     RunInterfaces},
-    {"addrs", "addresses", "", "list unicast addresses", "", RunAddrs},
+     RunInterfaces, true},
+    {"addrs", "addresses", "", "list unicast addresses", "", RunAddrs, true},
     {"get", "", "[NAME]", "show everything about one interface",
      "NAME is a name or an alternative name; --index=N names the interface by its index instead.\n"
-     "With -o json, the output is the interface alone, without its addresses.\n",
-     RunGet},
+     "Only what is set is shown. With -o wide also counters, the kernel's numbers of what has a "
+     "name,\n"
+     "and the bytes that this version has no name for. With -o json or yaml, the output is the\n"
+     "interface alone, without its addresses; --fields takes the names in it.\n",
+     RunGet, true},
     {"watch", "", "", "show the present state, then every change as it comes",
      "--name, --kind and the like limit interfaces, --interface, --scope and the like addresses;\n"
      "neither limits the other. --index limits both, and so may --type.\n"
      "\n"
      "It runs until it is stopped (then exit status 0) or the server ends the stream. It does not\n"
      "connect again by itself: whoever wants to go on after the end keeps the last checkpoint of\n"
-     "the JSON output and gives it back with --resume.\n",
+     "the JSON output and gives it back with --resume. With -o yaml each message is a document.\n",
      RunWatch},
     {"info", "", "", "tell about the server", "", RunInfo},
 });
@@ -48,16 +51,38 @@ std::string Target(const std::string& server) {
   return server.starts_with('/') ? absl::StrCat("unix:", server) : server;
 }
 
-absl::Status RunCommand(const Command& command, Context& context) {
+absl::StatusOr<Format> ReadFormat(const Command& command, const Invocation& invocation) {
+  const std::string format = invocation.Value("output").value_or("table");
+  if (format == "table") return Format::kTable;
+  if (format == "wide" && command.has_wide) return Format::kWide;
+  if (format == "json") return Format::kJson;
+  if (format == "yaml") return Format::kYaml;
+  return BadValue("output", format,
+                  command.has_wide ? "table, wide, json or yaml" : "table, json or yaml");
+}
+
+absl::StatusOr<bool> ReadColor(const Invocation& invocation, const Environment& environment,
+                               const Output& out) {
+  const std::string when = invocation.Value("color").value_or("auto");
+  if (when == "always") return true;
+  if (when == "never") return false;
+  if (when != "auto") return BadValue("color", when, "auto, always or never");
+  return environment.no_color.empty() && environment.term != "dumb" && out.IsTerminal();
+}
+
+absl::Status RunCommand(const Command& command, const Environment& environment, Context& context) {
   if (absl::Status status = context.invocation.CheckOptions(command.name); !status.ok()) {
     return status;
   }
   if (absl::Status status = CheckWordCount(command, context.arguments.size()); !status.ok()) {
     return status;
   }
-  const std::string format = context.invocation.Value("output").value_or("table");
-  if (format != "table" && format != "json") return BadValue("output", format, "table or json");
-  context.json = format == "json";
+  const auto format = ReadFormat(command, context.invocation);
+  if (!format.ok()) return format.status();
+  context.format = *format;
+  const auto color = ReadColor(context.invocation, environment, context.out);
+  if (!color.ok()) return color.status();
+  context.color = *color;
   const auto timeout = context.invocation.Duration("timeout");
   if (!timeout.ok()) return timeout.status();
   context.call.timeout = timeout->value_or(kDefaultTimeout);
@@ -90,7 +115,7 @@ const Command* FindCommand(std::string_view name) {
   return found == kCommands.end() ? nullptr : found;
 }
 
-int RunLinkvane(std::span<const std::string_view> words, std::string_view server_variable,
+int RunLinkvane(std::span<const std::string_view> words, const Environment& environment,
                 Output& out, Output& err) {
   const absl::StatusOr<Invocation> invocation = Invocation::Parse(words);
   if (!invocation.ok()) {
@@ -117,11 +142,14 @@ int RunLinkvane(std::span<const std::string_view> words, std::string_view server
                   .arguments = std::move(arguments),
                   .server = {},
                   .call = {},
-                  .json = false,
+                  .format = Format::kTable,
+                  .color = false,
                   .out = out};
-  if (!server_variable.empty()) context.server.target = Target(std::string(server_variable));
+  if (!environment.server.empty()) {
+    context.server.target = Target(std::string(environment.server));
+  }
   if (const auto server = invocation->Value("server")) context.server.target = Target(*server);
-  const absl::Status status = RunCommand(*command, context);
+  const absl::Status status = RunCommand(*command, environment, context);
   if (status.ok() || out.reader_gone()) return kExitOk;
   (void)err.Write(ErrorLine(status, context.server.target, context.call.timeout));
   return ExitStatus(status);

@@ -4,11 +4,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "client/client.h"
 #include "client/command/options.h"
 #include "client/command/output.h"
+#include "client/command/structured.h"
 
 namespace linkvane::command {
 
@@ -18,7 +20,8 @@ struct Context {
   std::vector<std::string> arguments;  // the words after the command
   client::ClientOptions server;
   client::CallOptions call;
-  bool json = false;
+  Format format = Format::kTable;
+  bool color = false;
   Output& out;
 };
 
@@ -31,6 +34,7 @@ struct Command {
   // Writes the answer to context.out. An error is said and turned into the exit status by the
   // caller; INVALID_ARGUMENT is a usage error.
   absl::Status (*run)(Context& context);
+  bool has_wide = false;  // whether it has the output format "wide"
 };
 
 // All commands, in the order of the help.
@@ -39,9 +43,15 @@ std::span<const Command> AllCommands();
 // By name or alias; null if there is none.
 const Command* FindCommand(std::string_view name);
 
-// Runs the linkvane command: `words` are those after the program's name, `server_variable` is the
-// value of $LINKVANE_SERVER, empty if it is not set. Returns the exit status.
-int RunLinkvane(std::span<const std::string_view> words, std::string_view server_variable,
+// The variables of the environment that a command heeds; empty if they are not set.
+struct Environment {
+  std::string_view server;    // LINKVANE_SERVER
+  std::string_view no_color;  // NO_COLOR
+  std::string_view term;      // TERM
+};
+
+// Runs the linkvane command: `words` are those after the program's name. Returns the exit status.
+int RunLinkvane(std::span<const std::string_view> words, const Environment& environment,
                 Output& out, Output& err);
 
 // What each command does.

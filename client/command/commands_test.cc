@@ -47,7 +47,7 @@ Result RunWords(std::vector<std::string_view> words, std::string_view server_var
   const Captured err_file;
   Output out(out_file.fd());
   Output err(err_file.fd());
-  const int status = RunLinkvane(words, server_variable, out, err);
+  const int status = RunLinkvane(words, {.server = server_variable}, out, err);
   return {.status = status, .out = out_file.Text(), .err = err_file.Text()};
 }
 
@@ -142,10 +142,68 @@ TEST_F(CommandsTest, AddrsAreATable) {
 TEST_F(CommandsTest, GetShowsAnInterfaceAndItsAddresses) {
   const Result result = RunHere({"get", "lo"});
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("oper_state          unknown\n"));
+  EXPECT_THAT(result.out, StartsWith("lo\n  index "));
+  EXPECT_THAT(result.out, HasSubstr("operational state     unknown\n"));
   EXPECT_THAT(result.out, HasSubstr("127.0.0.1/8"));
   EXPECT_THAT(server_.list_addrs_requests().at(0).filter().interface_indexes(), ElementsAre(1));
-  EXPECT_TRUE(server_.get_interface_requests().at(0).include_stats());
+  EXPECT_FALSE(server_.get_interface_requests().at(0).include_stats());
+}
+
+TEST_F(CommandsTest, GetAsksForCountersWhereTheyAreWanted) {
+  for (const std::vector<std::string_view>& words :
+       std::vector<std::vector<std::string_view>>{{"get", "lo", "--stats"},
+                                                  {"get", "lo", "-o", "wide"},
+                                                  {"get", "lo", "--fields=stats.rx_bytes"},
+                                                  {"get", "lo", "-o", "wide", "--cached"}}) {
+    EXPECT_EQ(RunHere(words).status, 0);
+  }
+  const auto requests = server_.get_interface_requests();
+  EXPECT_TRUE(requests.at(0).include_stats());
+  EXPECT_TRUE(requests.at(1).include_stats());
+  EXPECT_TRUE(requests.at(2).include_stats());
+  EXPECT_FALSE(requests.at(3).include_stats());
+}
+
+TEST_F(CommandsTest, WideTablesHaveMoreColumns) {
+  server_.interfaces.at(1).mutable_vlan()->set_id(100);
+  const Result interfaces = RunHere({"interfaces", "-o", "wide"});
+  EXPECT_THAT(interfaces.out, HasSubstr("GROUP  QDISC  TXQLEN  ALIAS  ALTNAMES  DETAILS  PORT\n"));
+  EXPECT_THAT(interfaces.out, HasSubstr(" id 100 "));
+  EXPECT_THAT(RunHere({"addrs", "-owide"}).out,
+              HasSubstr("LIFETIME  BROADCAST  LABEL  PROTOCOL  METRIC  CREATED  UPDATED\n"));
+  EXPECT_THAT(RunHere({"info", "-o", "wide"}).err, HasSubstr("table, json or yaml"));
+}
+
+TEST_F(CommandsTest, YamlHasTheObjectsOfTheJson) {
+  EXPECT_EQ(RunHere({"-o", "yaml", "addrs"}).out,
+            "- interface_index: 1\n"
+            "  interface_name: lo\n"
+            "  family: ADDRESS_FAMILY_IPV4\n"
+            "  address: \"127.0.0.1\"\n"
+            "  prefix_length: 8\n"
+            "  scope: ADDR_SCOPE_HOST\n"
+            "  flags:\n"
+            "    - ADDR_FLAG_PERMANENT\n");
+  EXPECT_THAT(RunHere({"get", "lo", "-o", "yaml"}).out, StartsWith("index: 1\nname: lo\n"));
+  EXPECT_THAT(RunHere({"info", "-o", "yaml"}).out, HasSubstr("node_name: node-a\n"));
+  server_.addrs.clear();
+  EXPECT_EQ(RunHere({"-o", "yaml", "addrs"}).out, "[]\n");
+  server_.stream.resize(2);
+  server_.stream.at(0).mutable_synced();
+  server_.stream.at(1).mutable_bookmark();
+  EXPECT_EQ(RunHere({"watch", "-o", "yaml"}).out, "---\nsynced: {}\n---\nbookmark: {}\n");
+}
+
+TEST_F(CommandsTest, ColorsOnlyWhereTheyAreWanted) {
+  const std::string plain = RunHere({"interfaces"}).out;
+  EXPECT_EQ(plain.find('\x1b'), std::string::npos);
+  EXPECT_EQ(RunHere({"interfaces", "--color=never"}).out, plain);
+  const std::string colored = RunHere({"interfaces", "--color=always"}).out;
+  EXPECT_THAT(colored, StartsWith("\x1b[1mINDEX\x1b[0m"));
+  EXPECT_THAT(colored, HasSubstr("\x1b[31madmin-down\x1b[0m "));
+  EXPECT_THAT(RunHere({"get", "lo", "--color=always"}).out, StartsWith("\x1b[1mlo\x1b[0m\n"));
+  EXPECT_EQ(RunHere({"interfaces", "-ojson", "--color=always"}).out.find('\x1b'),
+            std::string::npos);
 }
 
 TEST_F(CommandsTest, GetTakesANumberForANameUnlessToldOtherwise) {
@@ -179,7 +237,7 @@ TEST_F(CommandsTest, WatchEndsWellWhenNobodyReadsAnyMore) {
   const Captured err_file;
   Output err(err_file.fd());
   const std::vector<std::string_view> words = {"watch"};
-  EXPECT_EQ(RunLinkvane(words, server_.target(), out, err), 0);
+  EXPECT_EQ(RunLinkvane(words, {.server = server_.target()}, out, err), 0);
   EXPECT_EQ(err_file.Text(), "");
   close(pipe_ends[1]);
 }
@@ -222,6 +280,8 @@ TEST(UsageTest, WrongUsageIsOneLineAndStatusTwo) {
                                                   {"get", "a", "b"},
                                                   {"get", "a", "--index=1"},
                                                   {"info", "-o", "xml"},
+                                                  {"info", "-o", "wide"},
+                                                  {"info", "--color=red"},
                                                   {"info", "--timeout=0"},
                                                   {"info", "--server="},
                                                   {"interfaces", "--page-size=0"},

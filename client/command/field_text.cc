@@ -201,14 +201,15 @@ std::string FieldLines(const NamedTexts& fields) {
 }
 
 std::string FieldTable(const std::vector<const Message*>& messages,
-                       const std::vector<std::string>& paths) {
+                       const std::vector<std::string>& paths, bool color) {
   std::vector<Table::Column> columns;
   columns.reserve(paths.size());
   for (const std::string& path : paths) {
     const Message* holder = messages.empty() ? nullptr : messages.front();
     const FieldDescriptor* field = holder == nullptr ? nullptr : FindField(&holder, path);
-    columns.push_back(
-        {.title = absl::AsciiStrToUpper(path), .right = field != nullptr && IsNumber(*field)});
+    columns.push_back({.title = absl::AsciiStrToUpper(path),
+                       .right = field != nullptr && IsNumber(*field),
+                       .ink = path == "oper_state" ? StateInk : nullptr});
   }
   Table table(std::move(columns));
   for (const Message* message : messages) {
@@ -219,7 +220,7 @@ std::string FieldTable(const std::vector<const Message*>& messages,
     }
     table.AddRow(std::move(cells));
   }
-  return table.Format();
+  return table.Format(color);
 }
 
 }  // namespace linkvane::command

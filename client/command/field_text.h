@@ -38,9 +38,10 @@ NamedTexts PickFields(const google::protobuf::Message& message,
 // A line each, names and texts aligned.
 std::string FieldLines(const NamedTexts& fields);
 
-// A table with a column for each path and a row for each message, all of one type.
+// A table with a column for each path and a row for each message, all of one type. With `color`,
+// for a terminal.
 std::string FieldTable(const std::vector<const google::protobuf::Message*>& messages,
-                       const std::vector<std::string>& paths);
+                       const std::vector<std::string>& paths, bool color = false);
 
 // True if another field of the same message says the same in words: "flags_raw" beside "flags",
 // "raw_name" beside "name".

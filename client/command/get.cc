@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "client/command/addrs.h"
 #include "client/command/commands.h"
 #include "client/command/field_text.h"
 #include "client/command/filters.h"
-#include "client/command/json.h"
+#include "client/command/interface_text.h"
 
 namespace linkvane::command {
 namespace {
@@ -27,8 +25,12 @@ absl::StatusOr<v1::GetInterfaceRequest> BuildRequest(const Context& context) {
   if (!fields.ok()) return fields.status();
   SetReadMask(*fields, &request);
   request.set_consistency(ReadConsistency(context.invocation));
-  // Counters always cost a question to the kernel, which is not wanted with --cached.
-  request.set_include_stats(request.consistency() != v1::CONSISTENCY_CACHED);
+  // Who names a counter or asks for everything wants to see it. Counters always cost a question to
+  // the kernel, which is not wanted with --cached.
+  const bool named =
+      std::ranges::any_of(*fields, [](const auto& field) { return field.starts_with("stats"); });
+  const bool everything = context.format == Format::kWide && !context.invocation.Has("cached");
+  request.set_include_stats(context.invocation.Has("stats") || named || everything);
   return request;
 }
 
@@ -40,25 +42,26 @@ absl::Status RunGet(Context& context) {
   const auto client = client::Client::Connect(context.server);
   const auto response = client.GetInterface(*request, context.call);
   if (!response.ok()) return response.status();
-  if (context.json) {
-    const auto json = ToJson(response->interface(), JsonStyle::kIndented);
-    return json.ok() ? context.out.Write(*json + "\n") : json.status();
+  const v1::Interface& interface = response->interface();
+  if (IsStructured(context.format)) {
+    const auto text = ObjectText(interface, context.format);
+    return text.ok() ? context.out.Write(*text) : text.status();
   }
-  std::string text;
   if (request->has_read_mask()) {
     const auto& paths = request->read_mask().paths();
-    text = FieldLines(PickFields(response->interface(), {paths.begin(), paths.end()}));
-  } else {
-    text = FieldLines(AllFields(response->interface()));
-    v1::ListAddrsRequest addrs_request;
-    addrs_request.set_consistency(request->consistency());
-    addrs_request.mutable_filter()->add_interface_indexes(response->interface().index());
-    const auto addrs = client.ListAddrs(addrs_request, context.call);
-    if (!addrs.ok()) return addrs.status();
-    text += '\n';
-    text += addrs->addrs().empty() ? "no addresses\n" : AddrTable(addrs->addrs(), absl::Now());
+    return context.out.Write(FieldLines(PickFields(interface, {paths.begin(), paths.end()})));
   }
-  return context.out.Write(text);
+  v1::ListAddrsRequest addrs_request;
+  addrs_request.set_consistency(request->consistency());
+  addrs_request.mutable_filter()->add_interface_indexes(interface.index());
+  const auto addrs = client.ListAddrs(addrs_request, context.call);
+  if (!addrs.ok()) return addrs.status();
+  const Detail detail = context.format == Format::kWide ? Detail::kFull : Detail::kBrief;
+  return context.out.Write(InterfaceText(interface, addrs->addrs(),
+                                         {.detail = detail,
+                                          .color = context.color,
+                                          .width = context.out.Width(),
+                                          .now = absl::Now()}));
 }
 
 }  // namespace linkvane::command

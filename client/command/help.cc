@@ -78,7 +78,8 @@ std::string HelpText() {
       "Examples:\n"
       "  linkvane interfaces --kind=veth --up\n"
       "  linkvane addrs -4 --scope=global\n"
-      "  linkvane get eth0\n"
+      "  linkvane get eth0 --stats\n"
+      "  linkvane interfaces -o wide --kind=bridge\n"
       "  linkvane watch --type=interface --fields=oper_state,mtu\n"
       "  linkvane -o json interfaces | jq -r '.[].name'\n";
   return text;

@@ -6,9 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/command/commands.h"
+#include "client/command/details_summary.h"
 #include "client/command/field_text.h"
 #include "client/command/filters.h"
-#include "client/command/json.h"
+#include "client/command/ink.h"
 #include "client/command/table.h"
 #include "client/command/text.h"
 
@@ -57,22 +58,29 @@ std::string InterfaceKind(const v1::Interface& interface) {
 }
 
 std::string InterfaceTable(const google::protobuf::RepeatedPtrField<v1::Interface>& interfaces,
-                           bool stats) {
+                           const InterfaceTableOptions& options) {
   constexpr const char* kCounters[] = {"stats.rx_bytes", "stats.rx_packets", "stats.tx_bytes",
                                        "stats.tx_packets"};
   std::vector<Table::Column> columns = {{.title = "INDEX", .right = true},
                                         {.title = "NAME"},
                                         {.title = "KIND"},
-                                        {.title = "STATE"},
+                                        {.title = "STATE", .ink = StateInk},
                                         {.title = "MTU", .right = true},
                                         {.title = "MASTER"},
                                         {.title = "ADDRESS"}};
-  if (stats) {
+  if (options.stats) {
     for (const char* title : {"RX-BYTES", "RX-PACKETS", "TX-BYTES", "TX-PACKETS"}) {
       columns.push_back({.title = title, .right = true});
     }
   }
-  columns.push_back({.title = "ALTNAMES", .only_if_filled = true});
+  if (options.wide) {
+    columns.insert(columns.end(), {{.title = "GROUP", .right = true},
+                                   {.title = "QDISC"},
+                                   {.title = "TXQLEN", .right = true},
+                                   {.title = "ALIAS"}});
+  }
+  columns.push_back({.title = "ALTNAMES", .only_if_filled = !options.wide});
+  if (options.wide) columns.insert(columns.end(), {{.title = "DETAILS"}, {.title = "PORT"}});
   Table table(std::move(columns));
   for (const v1::Interface& interface : interfaces) {
     std::string master = Escape(interface.master_name());
@@ -86,13 +94,21 @@ std::string InterfaceTable(const google::protobuf::RepeatedPtrField<v1::Interfac
                                       FieldText(interface, "mtu").value_or(""),
                                       std::move(master),
                                       Escape(interface.hardware_address())};
-    if (stats) {
+    if (options.stats) {
       for (const char* path : kCounters) cells.push_back(FieldText(interface, path).value_or(""));
     }
+    if (options.wide) {
+      for (const char* path : {"group", "qdisc", "tx_queue_len", "alias"}) {
+        cells.push_back(FieldText(interface, path).value_or(""));
+      }
+    }
     cells.push_back(AltNames(interface));
+    if (options.wide) {
+      cells.insert(cells.end(), {KindSummary(interface), PortSummary(interface)});
+    }
     table.AddRow(std::move(cells));
   }
-  return table.Format();
+  return table.Format(options.color);
 }
 
 absl::Status RunInterfaces(Context& context) {
@@ -101,7 +117,7 @@ absl::Status RunInterfaces(Context& context) {
   const absl::StatusOr<std::vector<std::string>> fields = ReadFields(context.invocation);
   if (!fields.ok()) return fields.status();
   const std::vector<std::string> shown =
-      context.json ? *fields : WithNames(*fields, {"index", "name"});
+      IsStructured(context.format) ? *fields : WithNames(*fields, {"index", "name"});
   SetReadMask(shown, &*request);
   // Who names a counter wants to see it.
   if (std::ranges::any_of(*fields, [](const auto& f) { return f.starts_with("stats"); })) {
@@ -111,16 +127,19 @@ absl::Status RunInterfaces(Context& context) {
   const auto response = client.ListInterfaces(*std::move(request), context.call);
   if (!response.ok()) return response.status();
 
-  if (context.json) {
-    const absl::StatusOr<std::string> json = ToJsonArray(response->interfaces());
-    return json.ok() ? context.out.Write(*json) : json.status();
+  if (IsStructured(context.format)) {
+    const absl::StatusOr<std::string> text = ListText(response->interfaces(), context.format);
+    return text.ok() ? context.out.Write(*text) : text.status();
   }
   if (!shown.empty()) {
     const auto& interfaces = response->interfaces();
     return context.out.Write(
-        FieldTable({interfaces.pointer_begin(), interfaces.pointer_end()}, shown));
+        FieldTable({interfaces.pointer_begin(), interfaces.pointer_end()}, shown, context.color));
   }
-  return context.out.Write(InterfaceTable(response->interfaces(), context.invocation.Has("stats")));
+  return context.out.Write(
+      InterfaceTable(response->interfaces(), {.stats = context.invocation.Has("stats"),
+                                              .wide = context.format == Format::kWide,
+                                              .color = context.color}));
 }
 
 }  // namespace linkvane::command

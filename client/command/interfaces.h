@@ -20,9 +20,15 @@ std::string InterfaceState(const v1::Interface& interface);
 // The kind of a virtual device, else that of the hardware ("ether").
 std::string InterfaceKind(const v1::Interface& interface);
 
-// A row an interface, with counters if `stats`.
+struct InterfaceTableOptions {
+  bool stats = false;  // with counters
+  bool wide = false;   // with more columns, among them a summary of the kind's settings
+  bool color = false;
+};
+
+// A row an interface.
 std::string InterfaceTable(const google::protobuf::RepeatedPtrField<v1::Interface>& interfaces,
-                           bool stats);
+                           const InterfaceTableOptions& options);
 
 }  // namespace linkvane::command
 

@@ -14,8 +14,14 @@ int main(int argc, char** argv) {
   // A reader that went away shows as EPIPE.
   std::signal(SIGPIPE, SIG_IGN);
   const std::vector<std::string_view> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const char* server = std::getenv("LINKVANE_SERVER");
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string_view(value == nullptr ? "" : value);
+  };
+  const linkvane::command::Environment environment{.server = variable("LINKVANE_SERVER"),
+                                                   .no_color = variable("NO_COLOR"),
+                                                   .term = variable("TERM")};
   linkvane::command::Output out(STDOUT_FILENO);
   linkvane::command::Output err(STDERR_FILENO);
-  return linkvane::command::RunLinkvane(words, server == nullptr ? "" : server, out, err);
+  return linkvane::command::RunLinkvane(words, environment, out, err);
 }

@@ -1,8 +1,10 @@
 #include "client/command/output.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -26,6 +28,16 @@ absl::Status Output::Write(std::string_view text) {
     }
   }
   return absl::OkStatus();
+}
+
+bool Output::IsTerminal() const { return isatty(fd_) == 1; }
+
+size_t Output::Width() const {
+  constexpr size_t kUsual = 100;
+  constexpr size_t kLeast = 40;
+  winsize size = {};
+  if (ioctl(fd_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return std::max<size_t>(size.ws_col, kLeast);
 }
 
 }  // namespace linkvane::command

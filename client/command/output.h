@@ -1,6 +1,7 @@
 #ifndef LINKVANE_CLIENT_COMMAND_OUTPUT_H_
 #define LINKVANE_CLIENT_COMMAND_OUTPUT_H_
 
+#include <cstddef>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -18,6 +19,11 @@ class Output {
 
   // True once nobody reads any more ("| head"): no error, but nothing to go on for.
   bool reader_gone() const { return reader_gone_; }
+
+  bool IsTerminal() const;
+
+  // The columns of the terminal; 100 of anything else. Not less than 40.
+  size_t Width() const;
 
   int fd() const { return fd_; }
 

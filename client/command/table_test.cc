@@ -25,6 +25,21 @@ TEST(TableTest, LeavesOutOptionalColumnsThatAreEmpty) {
   EXPECT_EQ(table.Format(), "A  B  C\n1  -  2\n1  b  2\n");
 }
 
+TEST(TableTest, ColorsTakeNoColumns) {
+  Table table({{.title = "STATE", .ink = StateInk}, {.title = "N", .right = true}});
+  table.AddRow({"up", "1"});
+  table.AddRow({"down", "10"});
+  table.AddRow({"dormant", ""});
+  table.AddRow({"", ""});
+  EXPECT_EQ(table.Format(true),
+            "\x1b[1mSTATE\x1b[0m     \x1b[1mN\x1b[0m\n"
+            "\x1b[32mup\x1b[0m        1\n"
+            "\x1b[31mdown\x1b[0m     10\n"
+            "\x1b[33mdormant\x1b[0m   -\n"
+            "-         -\n");
+  EXPECT_EQ(table.Format(), "STATE     N\nup        1\ndown     10\ndormant   -\n-         -\n");
+}
+
 TEST(TableTest, ShowsTitlesAloneWithoutRows) {
   EXPECT_EQ(Table({{.title = "A"}, {.title = "B", .right = true}}).Format(), "A  B\n");
 }

@@ -11,10 +11,18 @@
 namespace linkvane::command {
 namespace {
 
-constexpr uint32_t kInvalid = 0xffffffff;
+// "OperState" is "OPER_STATE_".
+std::string EnumPrefix(std::string_view enum_name) {
+  std::string prefix;
+  for (const char c : enum_name) {
+    if (absl::ascii_isupper(c) && !prefix.empty()) prefix += '_';
+    prefix += absl::ascii_toupper(c);
+  }
+  return prefix + '_';
+}
 
-// Takes one code point from the front of `text` and its bytes into `bytes`; kInvalid and one byte
-// where the text is not UTF-8.
+}  // namespace
+
 uint32_t TakeCodePoint(std::string_view* text, std::string_view* bytes) {
   const auto byte = [text](size_t i) { return static_cast<unsigned char>((*text)[i]); };
   size_t length = 1;
@@ -33,14 +41,14 @@ uint32_t TakeCodePoint(std::string_view* text, std::string_view* bytes) {
     code &= 0x1f;
     least = 0x80;
   } else if (code >= 0x80) {
-    code = kInvalid;
+    code = kNotUtf8;
   }
-  for (size_t i = 1; i < length && code != kInvalid; ++i) {
+  for (size_t i = 1; i < length && code != kNotUtf8; ++i) {
     const bool continues = i < text->size() && (byte(i) & 0xc0) == 0x80;
-    code = continues ? code << 6 | (byte(i) & 0x3f) : kInvalid;
+    code = continues ? code << 6 | (byte(i) & 0x3f) : kNotUtf8;
   }
-  if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = kInvalid;
-  if (code == kInvalid) length = 1;
+  if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = kNotUtf8;
+  if (code == kNotUtf8) length = 1;
   *bytes = text->substr(0, length);
   text->remove_prefix(length);
   return code;
@@ -52,25 +60,13 @@ bool ChangesWriting(uint32_t code) {
          (code >= 0x2060 && code <= 0x206f) || code == 0x061c || code == 0xfeff;
 }
 
-// "OperState" is "OPER_STATE_".
-std::string EnumPrefix(std::string_view enum_name) {
-  std::string prefix;
-  for (const char c : enum_name) {
-    if (absl::ascii_isupper(c) && !prefix.empty()) prefix += '_';
-    prefix += absl::ascii_toupper(c);
-  }
-  return prefix + '_';
-}
-
-}  // namespace
-
 std::string Escape(std::string_view text) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
     std::string_view bytes;
     const uint32_t code = TakeCodePoint(&text, &bytes);
-    if (code == kInvalid) {
+    if (code == kNotUtf8) {
       absl::StrAppendFormat(&result, "\\x%02x", static_cast<unsigned char>(bytes[0]));
     } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
       absl::StrAppendFormat(&result, "\\x%02x", code);

@@ -2,6 +2,7 @@
 #define LINKVANE_CLIENT_COMMAND_TEXT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,17 @@ inline absl::string_view ToAbsl(std::string_view text) { return {text.data(), te
 // Makes text that a stranger chose safe to show: what could move a terminal's cursor, break a line,
 // turn the writing direction or is not UTF-8 appears as \x1b or \u202e, and a backslash as two.
 std::string Escape(std::string_view text);
+
+// What TakeCodePoint returns for a byte that is not part of UTF-8 text.
+inline constexpr uint32_t kNotUtf8 = 0xffffffff;
+
+// Takes one code point from the front of `text`, which is not empty, and its bytes into `bytes`;
+// kNotUtf8 and one byte where there is none.
+uint32_t TakeCodePoint(std::string_view* text, std::string_view* bytes);
+
+// True for code points that no one sees but that change how what follows is shown: writing
+// direction, zero width, line separators.
+bool ChangesWriting(uint32_t code);
 
 // How many code points `text` has: the columns it takes, but for wide and combining characters.
 size_t DisplayWidth(std::string_view text);

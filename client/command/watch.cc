@@ -7,7 +7,6 @@
 #include "client/command/commands.h"
 #include "client/command/event_text.h"
 #include "client/command/filters.h"
-#include "client/command/json.h"
 #include "client/command/watch_stop.h"
 
 namespace linkvane::command {
@@ -63,17 +62,17 @@ bool Watches(const v1::WatchRequest& request, v1::ResourceType type) {
 }
 
 absl::Status Show(const v1::WatchResponse& response, const std::vector<std::string>& fields,
-                  bool json, Output& out) {
-  if (!json) return out.Write(WatchText(response, fields));
-  const auto text = ToJson(response, JsonStyle::kOneLine);
-  return text.ok() ? out.Write(*text + "\n") : text.status();
+                  Format format, Output& out) {
+  if (!IsStructured(format)) return out.Write(WatchText(response, fields));
+  const auto text = StreamedText(response, format);
+  return text.ok() ? out.Write(*text) : text.status();
 }
 
 }  // namespace
 
 absl::StatusOr<v1::WatchRequest> BuildWatchRequest(const Invocation& invocation,
                                                    const std::vector<std::string>& fields,
-                                                   bool json) {
+                                                   bool structured) {
   v1::WatchRequest request;
   if (absl::Status status = ReadTypes(invocation, &request); !status.ok()) return status;
   const bool interfaces = Watches(request, v1::RESOURCE_TYPE_INTERFACE);
@@ -94,10 +93,10 @@ absl::StatusOr<v1::WatchRequest> BuildWatchRequest(const Invocation& invocation,
     return status;
   }
   request.set_skip_snapshot(invocation.Has("no-snapshot"));
-  request.set_include_previous(!json || invocation.Has("previous"));
+  request.set_include_previous(!structured || invocation.Has("previous"));
 
   std::vector<std::string> paths = fields;
-  if (!json) {
+  if (!structured) {
     if (addrs) paths = WithNames(paths, {"interface_name"});
     if (interfaces) paths = WithNames(paths, {"name"});
   }
@@ -108,7 +107,7 @@ absl::StatusOr<v1::WatchRequest> BuildWatchRequest(const Invocation& invocation,
 absl::Status RunWatch(Context& context) {
   const auto fields = ReadFields(context.invocation);
   if (!fields.ok()) return fields.status();
-  const auto request = BuildWatchRequest(context.invocation, *fields, context.json);
+  const auto request = BuildWatchRequest(context.invocation, *fields, IsStructured(context.format));
   if (!request.ok()) return request.status();
 
   std::optional<client::WatchStream> stream;  // outlives the thread that may cancel it
@@ -118,7 +117,7 @@ absl::Status RunWatch(Context& context) {
   stop.Start(context.out.fd(), [&stream] { stream->Cancel(); });
   v1::WatchResponse response;
   while (stream->Next(&response)) {
-    if (absl::Status status = Show(response, *fields, context.json, context.out); !status.ok()) {
+    if (absl::Status status = Show(response, *fields, context.format, context.out); !status.ok()) {
       return status;
     }
   }

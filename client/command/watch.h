@@ -11,10 +11,10 @@
 namespace linkvane::command {
 
 // The request that a command line asks for. `fields` are those of --fields. For people (not
-// `json`), the names of objects and the state before each change are asked for as well.
+// `structured`), the names of objects and the state before each change are asked for as well.
 absl::StatusOr<v1::WatchRequest> BuildWatchRequest(const Invocation& invocation,
                                                    const std::vector<std::string>& fields,
-                                                   bool json);
+                                                   bool structured);
 
 }  // namespace linkvane::command
 

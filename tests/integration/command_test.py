@@ -2,10 +2,13 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import time
+
+import yaml
 
 import harness
 from harness import wait_until
@@ -71,6 +74,30 @@ class CommandTest(harness.IntegrationTest):
 
     def json(self, *words):
         return json.loads(self.output(*words, "-o", "json"))
+
+    def yaml(self, *words):
+        return yaml.safe_load(self.output(*words, "-o", "yaml"))
+
+    def on_a_terminal(self, *words, **variables):
+        """What the command writes to a terminal."""
+        environment = {name: os.environ[name] for name in os.environ if name != "NO_COLOR"}
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        with subprocess.Popen(
+            [LINKVANE, "-s", self.server_.target, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=slave,
+            env={**environment, "TERM": "xterm", **variables},
+        ) as process:
+            os.close(slave)
+            output = b""
+            try:
+                while part := os.read(master, 65536):
+                    output += part
+            except OSError:  # Linux' way to say that nobody has the other end open.
+                pass
+        self.assertEqual(process.returncode, OK)
+        return output.decode().replace("\r\n", "\n")
 
     def assert_fields(self, objects, message):
         names = set(message.DESCRIPTOR.fields_by_name)
@@ -141,6 +168,95 @@ class CommandTest(harness.IntegrationTest):
         for expected in ("br0", "10.0.0.1", "fd00::1", "bridge"):
             self.assertIn(expected, text)
 
+    def groups(self, *words):
+        """Titles of the groups of `get`, and of each its lines: {title: {label: text}}."""
+        groups = {}
+        for line in self.output("get", *words).splitlines():
+            if not line.startswith(" "):
+                lines = groups.setdefault(line, {})
+            elif match := re.fullmatch(r"  (\S+(?: \S+)*)  +(\S.*)", line):
+                lines[match[1]] = match[2]
+        return groups
+
+    def test_get_shows_groups(self):
+        bridge = self.groups("br0")
+        self.assertEqual(next(iter(bridge)), "br0")
+        self.assertLessEqual({"state", "sizes and queues", "bridge", "addresses"}, set(bridge))
+        self.assertNotIn("counters", bridge)
+        self.assertNotIn("other", bridge)
+        self.assertEqual(bridge["br0"]["kind"], "bridge")
+        self.assertEqual(bridge["state"]["administrative state"], "down")
+        self.assertTrue(bridge["sizes and queues"]["mtu"].startswith("1500 bytes ("))
+        self.assertEqual(bridge["bridge"]["forward delay"], "15s")
+        self.assertEqual(bridge["bridge"]["stp state"], "disabled")
+        self.assertEqual(bridge["bridge"]["vlan filtering"], "no")
+        self.assertIn("counters", self.groups("br0", "--stats"))
+
+        port = self.groups("port0")
+        self.assertEqual(port["port0"]["link"], "port1 (index 12)")
+        self.assertEqual(port["port0"]["alternative names"], "uplink-of-the-rack")
+        self.assertEqual(port["port of br0"]["master's kind"], "bridge")
+        self.assertEqual(port["port of br0"]["learning"], "yes")
+        self.assertEqual(port["IPv6"]["address generation"], "none")
+        self.assertEqual(
+            self.groups("port0", "-o", "wide")["IPv6"]["address generation"], "none (1)"
+        )
+
+    def test_get_wide_shows_what_has_no_name(self):
+        found = self.json("get", "br0").get("unknown_attributes", [])
+        lines = self.groups("br0", "-o", "wide").get("unknown attributes", {})
+        self.assertEqual(
+            set(lines),
+            {".".join(map(str, [*a.get("parents", []), a["type"]])) for a in found},
+        )
+
+    def test_wide_tables_have_more_columns(self):
+        lines = self.output("interfaces", "-o", "wide", "--name=port0").splitlines()
+        for column in ("GROUP", "QDISC", "TXQLEN", "ALIAS", "ALTNAMES", "DETAILS", "PORT"):
+            self.assertIn(column, lines[0].split())
+        self.assertRegex(lines[1], "uplink-of-the-rack .* (forwarding|listening|learning)$")
+        self.assertIn(
+            " stp disabled ", self.output("interfaces", "-o", "wide", "--name=br0")
+        )
+        lines = self.output("addrs", "-owide").splitlines()
+        for column in ("BROADCAST", "LABEL", "PROTOCOL", "METRIC", "CREATED", "UPDATED"):
+            self.assertIn(column, lines[0].split())
+
+    def test_yaml_is_the_json(self):
+        alias = "- yes: \"no\" # \x1b[31m \t 1e3 \u00e4\u202e\U0001f309 "
+        self.namespace_.batch([f"link set dev port1 alias '{alias}'".encode()])
+        wait_until(
+            lambda: self.json("get", "port1", "--cached").get("alias") == alias, "the alias"
+        )
+        for words in (
+            ["interfaces", "--cached"],
+            ["addrs", "--cached"],
+            ["get", "port1", "--cached"],
+            ["get", "port0", "--cached", "--fields=bridge_port"],
+            ["interfaces", "--cached", "--name=none"],
+        ):
+            with self.subTest(words=words):
+                self.assertEqual(self.yaml(*words), self.json(*words))
+                self.assertNotIn("\x1b", self.output(*words, "-o", "yaml"))
+        self.assertEqual(set(self.yaml("info")), set(self.json("info")))
+
+    def test_colors_only_on_a_terminal(self):
+        for words in (["interfaces"], ["addrs"], ["get", "port0"], ["interfaces", "-owide"]):
+            with self.subTest(words=words):
+                plain = self.output(*words, "--cached")
+                self.assertNotIn("\x1b", plain)
+                colored = self.output(*words, "--cached", "--color=always")
+                self.assertIn("\x1b[1m", colored)
+                self.assertEqual(re.sub("\x1b\\[[0-9]+m", "", colored), plain)
+                words = [*words, "--cached"]
+                self.assertIn("\x1b[1m", self.on_a_terminal(*words))
+                self.assertNotIn("\x1b", self.on_a_terminal(*words, "--color=never"))
+                self.assertNotIn("\x1b", self.on_a_terminal(*words, NO_COLOR="1"))
+                self.assertNotIn("\x1b", self.on_a_terminal(*words, TERM="dumb"))
+                self.assertNotIn("\x1b", self.on_a_terminal(*words, "-o", "yaml"))
+        self.assertIn("\x1b[32mup\x1b[0m", self.output("interfaces", "--color=always"))
+        self.fails_with(USAGE, "interfaces", "--color=red")
+
     def test_info(self):
         found = self.json("info")
         self.assertLessEqual(
@@ -182,6 +298,7 @@ class CommandTest(harness.IntegrationTest):
             ["interfaces", "extra"],
             ["interfaces", "--no-such-option"],
             ["interfaces", "-o", "xml"],
+            ["info", "-o", "wide"],
             ["interfaces", "--timeout=soon"],
             ["get", "--index=x"],
             ["interfaces", "--oper-state=odd"],
@@ -315,6 +432,22 @@ class CommandTest(harness.IntegrationTest):
         )
         self.assertEqual(change["previous"]["interface"]["mtu"], 1500)
         self.assertIn("mtu", change["changed"].split(","))
+
+    def test_watch_as_yaml(self):
+        process, read = self.start_watch("-o", "yaml")
+        wait_until(lambda: "\nsynced: {}\n" in read(), "synced")
+        self.namespace_.ip("link set dev br0 mtu 1400")
+        wait_until(lambda: "MODIFIED" in read(), "the change")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(20), OK)
+        self.assertTrue(read().startswith("---\ncreated:\n"))
+        events = [
+            event
+            for response in yaml.safe_load_all(read())
+            for event in response.get("events", {}).get("events", [])
+        ]
+        self.assertIn("port0", [e["resource"].get("interface", {}).get("name") for e in events])
+        self.assertIn(1400, [e["resource"].get("interface", {}).get("mtu") for e in events])
 
     def test_watch_as_text(self):
         process, read = self.start_watch("--type=interface", "--name=new*")
