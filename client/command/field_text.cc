@@ -29,8 +29,9 @@ std::string MessageText(const Message& message) {
     return TimeText(absl::FromUnixSeconds(time->seconds()) + absl::Nanoseconds(time->nanos()));
   }
   if (const auto* duration = dynamic_cast<const google::protobuf::Duration*>(&message)) {
-    return absl::FormatDuration(absl::Seconds(duration->seconds()) +
-                                absl::Nanoseconds(duration->nanos()));
+    const std::string text = absl::FormatDuration(absl::Seconds(duration->seconds()) +
+                                                  absl::Nanoseconds(duration->nanos()));
+    return text == "0" ? "0s" : text;
   }
   if (const auto* unknown = dynamic_cast<const v1::UnknownAttribute*>(&message)) {
     std::string text;

@@ -22,8 +22,8 @@ using google::protobuf::FieldDescriptor;
 // A field in a line: alone, or in parentheses behind the line's first one with a word before it.
 struct Part {
   std::string_view field;
-  std::string_view word = "";
-  std::string_view zero = "";  // what 0 means, where that is not a number
+  std::string_view word = {};
+  std::string_view zero = {};  // what 0 means, where that is not a number
 };
 
 struct Line {
@@ -107,8 +107,9 @@ Setting LineSetting(const v1::Interface& interface, const Line& line, Detail det
     if (part.field.empty()) continue;
     std::vector<std::string> values = Values(interface, part.field, detail);
     if (values.empty()) continue;
-    if (!part.zero.empty() && FieldText(interface, part.field) == "0")
+    if (!part.zero.empty() && FieldText(interface, part.field) == "0") {
       values = {std::string(part.zero)};
+    }
     if (&part == line.parts.data()) {
       setting.values = std::move(values);
     } else {

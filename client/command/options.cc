@@ -49,8 +49,8 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
      "unix:/run/linkvane/linkvane.sock",
      's', ""},
     {"output", "FORMAT",
-     "table (default), json or yaml; of interfaces, addrs and get also wide: a table that leaves "
-     "nothing out",
+     "table (default), json or yaml; of interfaces and addrs also wide, with more "
+     "columns, of get with everything",
      'o', ""},
     {"color", "WHEN", "auto (default: on a terminal, unless $NO_COLOR is set), always or never",
      '\0', ""},

@@ -1,7 +1,6 @@
 #include "client/command/settings.h"
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/duration.pb.h>
 
 #include <algorithm>
 #include <bit>
@@ -111,9 +110,6 @@ std::vector<std::string> PlainValues(const Message& message, const FieldDescript
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
     return {NumberText(field, r.GetUInt64(message, &field))};
   }
-  const bool is_duration = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
-                           field.message_type() == google::protobuf::Duration::descriptor();
-  if (is_duration && values[0] == "0") values[0] = "0s";
   return values;
 }
 

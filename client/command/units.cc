@@ -45,7 +45,7 @@ Unit UnitOf(std::string_view full_name) {
 }
 
 std::string EthertypeText(uint64_t number) {
-  const std::string hex = absl::StrFormat("0x%04x", number);
+  std::string hex = absl::StrFormat("0x%04x", number);
   if (number == 0x8100) return absl::StrCat("802.1q (", hex, ")");
   if (number == 0x88a8) return absl::StrCat("802.1ad (", hex, ")");
   return hex;
