@@ -61,7 +61,7 @@ TEST(YamlTest, EscapesWhatATerminalOrAReaderActsOn) {
   EXPECT_EQ(YamlString(std::string_view("\0\x7f", 2)), "\"\\x00\\x7f\"");
   EXPECT_EQ(YamlString("\"\\"), "\"\\\"\\\\\"");
   EXPECT_EQ(YamlString("\xc2\x85"), "\"\\x85\"");                           // next line
-  EXPECT_EQ(YamlString("\xe2\x80\xa8\xe2\x80\xae"), "\"\\u2028\\u202e\"");  // separator, direction
+  EXPECT_EQ(YamlString("\xe2\x80\xa8\xe2\x80\x8f"), "\"\\u2028\\u200f\"");  // separator, direction
   EXPECT_EQ(YamlString("\xef\xbb\xbf\xef\xbf\xbf"), "\"\\ufeff\\uffff\"");
   EXPECT_EQ(YamlString("\xf0\x9f\x8c\x89"), "\"\xf0\x9f\x8c\x89\"");
   EXPECT_EQ(YamlString("\xff"), "\"\\ufffd\"");

@@ -215,9 +215,7 @@ class CommandTest(harness.IntegrationTest):
         for column in ("GROUP", "QDISC", "TXQLEN", "ALIAS", "ALTNAMES", "DETAILS", "PORT"):
             self.assertIn(column, lines[0].split())
         self.assertRegex(lines[1], "uplink-of-the-rack .* disabled$")
-        self.assertIn(
-            " stp disabled ", self.output("interfaces", "-o", "wide", "--name=br0")
-        )
+        self.assertIn(" stp disabled ", self.output("interfaces", "-o", "wide", "--name=br0"))
         lines = self.output("addrs", "-owide").splitlines()
         for column in ("BROADCAST", "LABEL", "PROTOCOL", "METRIC", "CREATED", "UPDATED"):
             self.assertIn(column, lines[0].split())
@@ -225,9 +223,7 @@ class CommandTest(harness.IntegrationTest):
     def test_yaml_is_the_json(self):
         alias = "- yes: \"no\" # \x1b[31m \t 1e3 \u00e4\u202e\U0001f309 "
         self.namespace_.ip("link", "set", "dev", "port1", "alias", alias)
-        wait_until(
-            lambda: self.json("get", "port1", "--cached").get("alias") == alias, "the alias"
-        )
+        wait_until(lambda: self.json("get", "port1", "--cached")["alias"] == alias, "the alias")
         for words in (
             ["interfaces", "--cached"],
             ["addrs", "--cached"],
