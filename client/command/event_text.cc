@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "client/command/addrs.h"
 #include "client/command/field_text.h"
+#include "client/command/ink.h"
 #include "client/command/interfaces.h"
 #include "client/command/table.h"
 #include "client/command/text.h"
@@ -107,11 +108,26 @@ std::string FieldChange(const google::protobuf::Message& before,
   return absl::StrCat(path, ": ", text(old_values), " -> ", text(new_values));
 }
 
-std::string EventLine(const v1::Event& event, const std::vector<std::string>& fields) {
+Ink EventInk(v1::EventType type) {
+  switch (type) {
+    case v1::EVENT_TYPE_ADDED:
+      return Ink::kGreen;
+    case v1::EVENT_TYPE_REMOVED:
+      return Ink::kRed;
+    case v1::EVENT_TYPE_MODIFIED:
+      return Ink::kYellow;
+    default:
+      return Ink::kPlain;
+  }
+}
+
+std::string EventLine(const v1::Event& event, const std::vector<std::string>& fields, bool color) {
   std::string line;
   AppendPadded(&line, FieldText(event, "time").value_or("-"), kTimeWidth + kGap);
-  AppendPadded(&line, absl::AsciiStrToUpper(FieldText(event, "type").value_or("?")),
+  std::string what;
+  AppendPadded(&what, absl::AsciiStrToUpper(FieldText(event, "type").value_or("?")),
                kWhatWidth + kGap);
+  line += Inked(what, EventInk(event.type()), color);
   AppendPadded(&line, TypeText(event.resource()), kTypeWidth + kGap);
   AppendPadded(&line, NameText(event.resource()), kNameWidth + kGap);
   std::vector<std::string> parts;
@@ -144,11 +160,13 @@ std::string ChangeText(const v1::Event& event) {
   return absl::StrJoin(parts, ", ");
 }
 
-std::string WatchText(const v1::WatchResponse& response, const std::vector<std::string>& fields) {
+std::string WatchText(const v1::WatchResponse& response, const std::vector<std::string>& fields,
+                      bool color) {
   switch (response.content_case()) {
     case v1::WatchResponse::kEvents: {
       std::string lines;
-      for (const v1::Event& event : response.events().events()) lines += EventLine(event, fields);
+      for (const v1::Event& event : response.events().events())
+        lines += EventLine(event, fields, color);
       return lines;
     }
     case v1::WatchResponse::kSynced:

@@ -36,6 +36,13 @@ TEST(EventTextTest, DescribesWhatCame) {
             "ADDED     addr       eth0             192.0.2.1/24  scope global\n");
 }
 
+TEST(EventTextTest, ColorsWhatHappened) {
+  const auto response = Response(
+      "events { events { type: EVENT_TYPE_REMOVED resource { interface { index: 1 } } } }");
+  EXPECT_THAT(WatchText(response, {}, true), HasSubstr("\x1b[31mREMOVED   \x1b[0minterface "));
+  EXPECT_EQ(WatchText(response, {}).find('\x1b'), std::string::npos);
+}
+
 TEST(EventTextTest, StartsWithTheTime) {
   EXPECT_THAT(WatchText(Response("events { events { time { seconds: 1760000000 nanos: 5000000 } "
                                  "resource { interface { index: 1 } } } }"),

@@ -62,10 +62,12 @@ bool Watches(const v1::WatchRequest& request, v1::ResourceType type) {
 }
 
 absl::Status Show(const v1::WatchResponse& response, const std::vector<std::string>& fields,
-                  Format format, Output& out) {
-  if (!IsStructured(format)) return out.Write(WatchText(response, fields));
-  const auto text = StreamedText(response, format);
-  return text.ok() ? out.Write(*text) : text.status();
+                  Context& context) {
+  if (!IsStructured(context.format)) {
+    return context.out.Write(WatchText(response, fields, context.color));
+  }
+  const auto text = StreamedText(response, context.format);
+  return text.ok() ? context.out.Write(*text) : text.status();
 }
 
 }  // namespace
@@ -117,7 +119,7 @@ absl::Status RunWatch(Context& context) {
   stop.Start(context.out.fd(), [&stream] { stream->Cancel(); });
   v1::WatchResponse response;
   while (stream->Next(&response)) {
-    if (absl::Status status = Show(response, *fields, context.format, context.out); !status.ok()) {
+    if (absl::Status status = Show(response, *fields, context); !status.ok()) {
       return status;
     }
   }
