@@ -165,8 +165,9 @@ std::string WatchText(const v1::WatchResponse& response, const std::vector<std::
   switch (response.content_case()) {
     case v1::WatchResponse::kEvents: {
       std::string lines;
-      for (const v1::Event& event : response.events().events())
+      for (const v1::Event& event : response.events().events()) {
         lines += EventLine(event, fields, color);
+      }
       return lines;
     }
     case v1::WatchResponse::kSynced:
