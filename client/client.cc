@@ -73,7 +73,7 @@ struct Client::Connection {
   }
 };
 
-Client::Client(std::unique_ptr<Connection> connection, int page_bytes)
+Client::Client(std::shared_ptr<Connection> connection, int page_bytes)
     : connection_(std::move(connection)), page_bytes_(page_bytes) {}
 
 Client::Client(Client&&) noexcept = default;
@@ -85,7 +85,7 @@ Client Client::Connect(const ClientOptions& options) {
   arguments.SetMaxReceiveMessageSize(options.max_receive_bytes);
   // The server is on this node or in this cluster: $http_proxy is not about it.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  auto connection = std::make_unique<Connection>();
+  auto connection = std::make_shared<Connection>();
   connection->channel =
       grpc::CreateCustomChannel(options.target, grpc::InsecureChannelCredentials(), arguments);
   connection->stub = v1::NetworkStateService::NewStub(connection->channel);
@@ -129,7 +129,9 @@ WatchStream Client::Watch(const v1::WatchRequest& request, const CallOptions& op
   auto call = std::make_unique<WatchStream::Call>();
   call->channel = connection_->channel;
   SetDeadline(absl::Now() + options.timeout, &call->context);
-  call->reader = connection_->stub->Watch(&call->context, request);
+  call->start = [connection = connection_, request](grpc::ClientContext* context) {
+    return connection->stub->Watch(context, request);
+  };
   return WatchStream(std::move(call));
 }
 

@@ -65,9 +65,9 @@ class Client {
  private:
   struct Connection;
 
-  Client(std::unique_ptr<Connection> connection, int page_bytes);
+  Client(std::shared_ptr<Connection> connection, int page_bytes);
 
-  std::unique_ptr<Connection> connection_;
+  std::shared_ptr<Connection> connection_;
   int page_bytes_;
 };
 

@@ -4,6 +4,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include <functional>
 #include <memory>
 
 #include "client/watch_stream.h"
@@ -15,9 +16,11 @@ namespace linkvane::client {
 struct WatchStream::Call {
   std::shared_ptr<grpc::Channel> channel;
   grpc::ClientContext context;  // outlives reader
-  std::unique_ptr<grpc::ClientReader<v1::WatchResponse>> reader;
-  bool ended = false;     // Next answered false
-  bool finished = false;  // Finish was called
+  // Begins the call, and waits for the connection; to be called once.
+  std::function<std::unique_ptr<grpc::ClientReader<v1::WatchResponse>>(grpc::ClientContext*)> start;
+  std::unique_ptr<grpc::ClientReader<v1::WatchResponse>> reader;  // null before the first Next
+  bool ended = false;                                             // Next answered false
+  bool finished = false;                                          // Finish was called
 };
 
 }  // namespace linkvane::client

@@ -16,7 +16,9 @@ WatchStream::~WatchStream() {
 }
 
 bool WatchStream::Next(v1::WatchResponse* response) {
-  if (!call_->ended) call_->ended = !call_->reader->Read(response);
+  if (call_->ended) return false;
+  if (call_->reader == nullptr) call_->reader = call_->start(&call_->context);
+  call_->ended = !call_->reader->Read(response);
   return !call_->ended;
 }
 
@@ -26,6 +28,7 @@ absl::Status WatchStream::Finish() {
   if (!call_->ended) Cancel();
   call_->ended = true;
   call_->finished = true;
+  if (call_->reader == nullptr) return absl::CancelledError("the watch was ended before it began");
   return internal::FromGrpc(call_->reader->Finish(), *call_->channel);
 }
 

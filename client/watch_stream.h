@@ -30,8 +30,8 @@ class WatchStream {
   // Cancels a stream that was not finished.
   ~WatchStream();
 
-  // Waits for the next message. False when the stream has ended, for whatever reason; Finish says
-  // which.
+  // Waits for the next message; the first time, also for the connection. False when the stream has
+  // ended, for whatever reason; Finish says which.
   bool Next(v1::WatchResponse* response);
 
   // Ends the stream from this side: a Next that waits, and every later one, soon answers false.

@@ -1,10 +1,15 @@
 #include "client/watch_stream.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <optional>
+#include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/client.h"
 #include "client/errors.h"
@@ -35,6 +40,30 @@ TEST(WatchStreamTest, ReadsMessagesInOrderThenTheServersError) {
   const absl::Status status = stream.Finish();
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(GetErrorReason(status), "REVISION_COMPACTED");
+}
+
+TEST(WatchStreamTest, CancelWakesWhoWaitsForTheConnection) {
+  // It accepts connections into its queue, and says nothing.
+  const int silent = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {.sun_family = AF_UNIX};
+  const std::string path = absl::StrCat("/tmp/linkvane-silent-", getpid());
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(silent, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(silent, 1), 0);
+  WatchStream stream = Client::Connect({.target = "unix:" + path}).Watch({});
+  std::thread canceller([&stream] {
+    absl::SleepFor(absl::Milliseconds(20));
+    stream.Cancel();
+  });
+  const absl::Time start = absl::Now();
+  v1::WatchResponse response;
+  EXPECT_FALSE(stream.Next(&response));
+  EXPECT_EQ(stream.Finish().code(), absl::StatusCode::kCancelled);
+  // gRPC would give up on the connection after 20 seconds.
+  EXPECT_LT(absl::Now() - start, absl::Seconds(15));
+  canceller.join();
+  close(silent);
+  unlink(path.c_str());
 }
 
 TEST(WatchStreamTest, CancelWakesAReader) {

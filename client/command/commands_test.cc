@@ -146,22 +146,43 @@ TEST_F(CommandsTest, GetShowsAnInterfaceAndItsAddresses) {
   EXPECT_THAT(result.out, HasSubstr("operational state     unknown\n"));
   EXPECT_THAT(result.out, HasSubstr("127.0.0.1/8"));
   EXPECT_THAT(server_.list_addrs_requests().at(0).filter().interface_indexes(), ElementsAre(1));
-  EXPECT_FALSE(server_.get_interface_requests().at(0).include_stats());
 }
 
-TEST_F(CommandsTest, GetAsksForCountersWhereTheyAreWanted) {
-  for (const std::vector<std::string_view>& words :
-       std::vector<std::vector<std::string_view>>{{"get", "lo", "--stats"},
-                                                  {"get", "lo", "-o", "wide"},
-                                                  {"get", "lo", "--fields=stats.rx_bytes"},
-                                                  {"get", "lo", "-o", "wide", "--cached"}}) {
-    EXPECT_EQ(RunHere(words).status, 0);
+TEST_F(CommandsTest, GetAsksForAllUnlessLessIsWanted) {
+  struct Case {
+    std::vector<std::string_view> words;
+    bool stats, vfs, ethtool;
+  };
+  const std::vector<Case> cases = {{{"get", "lo"}, true, true, true},
+                                   {{"get", "lo", "-ojson"}, true, true, true},
+                                   {{"get", "lo", "--cached"}, false, false, false},
+                                   {{"get", "lo", "--fields=mtu"}, false, false, false},
+                                   {{"get", "lo", "--fields=mtu", "--vfs"}, false, true, false},
+                                   {{"get", "lo", "--fields=stats.rx_bytes"}, true, false, false},
+                                   {{"get", "lo", "--fields=ethtool"}, false, false, true}};
+  for (const Case& each : cases) {
+    EXPECT_EQ(RunHere(each.words).status, 0);
+    const v1::GetInterfaceRequest request = server_.get_interface_requests().back();
+    EXPECT_EQ(request.include_stats(), each.stats) << request.DebugString();
+    EXPECT_EQ(request.include_vfs(), each.vfs) << request.DebugString();
+    EXPECT_EQ(request.include_ethtool(), each.ethtool) << request.DebugString();
   }
-  const auto requests = server_.get_interface_requests();
-  EXPECT_TRUE(requests.at(0).include_stats());
-  EXPECT_TRUE(requests.at(1).include_stats());
-  EXPECT_TRUE(requests.at(2).include_stats());
-  EXPECT_FALSE(requests.at(3).include_stats());
+}
+
+TEST_F(CommandsTest, InterfacesWithWhatDriversTell) {
+  server_.interfaces.at(0).mutable_ethtool()->set_speed_mbps(25000);
+  server_.interfaces.at(0).mutable_ethtool()->set_duplex(v1::DUPLEX_MODE_FULL);
+  const Result result = RunHere({"interfaces", "--ethtool", "--vfs"});
+  EXPECT_THAT(result.out, HasSubstr("MBIT/S  DUPLEX"));
+  EXPECT_THAT(result.out, HasSubstr("25000  full"));
+  EXPECT_TRUE(server_.list_interfaces_requests().at(0).include_ethtool());
+  EXPECT_TRUE(server_.list_interfaces_requests().at(0).include_vfs());
+}
+
+TEST_F(CommandsTest, ArgumentsAreText) {
+  const Result result = RunHere({"get", "\xff\xfe"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("\\xff\\xfe' is not UTF-8"));
 }
 
 TEST_F(CommandsTest, WideTablesHaveMoreColumns) {

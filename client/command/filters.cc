@@ -131,4 +131,12 @@ std::vector<std::string> WithNames(const std::vector<std::string>& fields,
   return paths;
 }
 
+bool NamesAny(const std::vector<std::string>& fields,
+              std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(fields, [names](const std::string& field) {
+    const std::string_view outer = std::string_view(field).substr(0, field.find('.'));
+    return std::ranges::find(names, outer) != names.end();
+  });
+}
+
 }  // namespace linkvane::command

@@ -34,6 +34,10 @@ absl::StatusOr<std::vector<std::string>> ReadFields(const Invocation& invocation
 std::vector<std::string> WithNames(const std::vector<std::string>& fields,
                                    std::initializer_list<std::string_view> names);
 
+// Whether one of `fields` is one of `names`, or inside of it ("stats.rx_bytes" of "stats").
+bool NamesAny(const std::vector<std::string>& fields,
+              std::initializer_list<std::string_view> names);
+
 // Makes `paths` the request's mask; none means all, and leaves it unset.
 template <typename Request>
 void SetReadMask(const std::vector<std::string>& paths, Request* request) {

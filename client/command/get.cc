@@ -25,12 +25,14 @@ absl::StatusOr<v1::GetInterfaceRequest> BuildRequest(const Context& context) {
   if (!fields.ok()) return fields.status();
   SetReadMask(*fields, &request);
   request.set_consistency(ReadConsistency(context.invocation));
-  // Who names a counter or asks for everything wants to see it. Counters always cost a question to
-  // the kernel, which is not wanted with --cached.
-  const bool named =
-      std::ranges::any_of(*fields, [](const auto& field) { return field.starts_with("stats"); });
-  const bool everything = context.format == Format::kWide && !context.invocation.Has("cached");
-  request.set_include_stats(context.invocation.Has("stats") || named || everything);
+  // All there is to know, unless less is asked for. With --cached, the kernel is not to be asked.
+  const bool everything = fields->empty() && !context.invocation.Has("cached");
+  const auto wanted = [&](const char* option, std::initializer_list<std::string_view> names) {
+    return everything || context.invocation.Has(option) || NamesAny(*fields, names);
+  };
+  request.set_include_stats(wanted("stats", {"stats"}));
+  request.set_include_vfs(wanted("vfs", {"vfs", "unread_vfs"}));
+  request.set_include_ethtool(wanted("ethtool", {"ethtool"}));
   return request;
 }
 

@@ -81,7 +81,8 @@ constexpr auto kLines = std::to_array<Line>({
     {kHardware, "", {{{"permanent_address"}}}},
     {kHardware, "physical port", {{{"phys_port_name"}, {"phys_port_id", "id"}}}},
     {kHardware, "switch", {{{"phys_switch_id"}}}},
-    {kHardware, "virtual functions", {{{"num_vf"}}}},
+    {kHardware, "virtual functions", {{{"num_vf"}, {"unread_vfs", "unread"}}}},
+    {kHardware, "", {{{"vfs"}}}},
     {kIpv6, "address generation", {{{"ipv6_addr_gen_mode"}}}},
     {kIpv6, "token", {{{"ipv6_token"}}}},
     {kPort, "master's kind", {{{"slave_kind"}}}},
@@ -186,6 +187,10 @@ Group XdpGroup(const v1::Interface& interface, Detail detail) {
   return group;
 }
 
+bool IsMessage(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && !field.is_repeated();
+}
+
 bool IsShownElsewhere(const FieldDescriptor& field) {
   const auto* oneof = field.real_containing_oneof();
   if (oneof != nullptr && (oneof->name() == "details" || oneof->name() == "port")) return true;
@@ -197,12 +202,28 @@ bool IsShownElsewhere(const FieldDescriptor& field) {
   });
 }
 
+// What a field that is a message of its own has, and that this text does not know.
+std::vector<Group> MessageGroups(const v1::Interface& interface, Detail detail) {
+  std::vector<Group> groups;
+  const auto* type = v1::Interface::descriptor();
+  const auto* reflection = v1::Interface::GetReflection();
+  for (int i = 0; i < type->field_count(); ++i) {
+    const FieldDescriptor& field = *type->field(i);
+    if (IsShownElsewhere(field) || !IsMessage(field) || !reflection->HasField(interface, &field)) {
+      continue;
+    }
+    groups.push_back({.title = LabelText(field.name()),
+                      .settings = Settings(reflection->GetMessage(interface, &field), detail)});
+  }
+  return groups;
+}
+
 // Fields that this text does not know, and numbers of those that this version's contract does not.
 Group OtherGroup(const v1::Interface& interface, Detail detail) {
   Group group{.title = "other", .settings = {}};
   const auto* type = v1::Interface::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
-    if (IsShownElsewhere(*type->field(i))) continue;
+    if (IsShownElsewhere(*type->field(i)) || IsMessage(*type->field(i))) continue;
     std::ranges::move(FieldSettings(interface, *type->field(i), detail),
                       std::back_inserter(group.settings));
   }
@@ -233,6 +254,7 @@ std::vector<Group> InterfaceGroups(const v1::Interface& interface, Detail detail
   add(OneofGroup(interface, "details", detail));
   add(PortGroup(interface, detail));
   add(XdpGroup(interface, detail));
+  for (Group& group : MessageGroups(interface, detail)) add(std::move(group));
   add(OtherGroup(interface, detail));
   return groups;
 }

@@ -31,6 +31,8 @@ absl::StatusOr<v1::ListInterfacesRequest> BuildRequest(const Invocation& invocat
   request.set_page_size(page_size->value_or(0));
   request.set_consistency(ReadConsistency(invocation));
   request.set_include_stats(invocation.Has("stats"));
+  request.set_include_vfs(invocation.Has("vfs"));
+  request.set_include_ethtool(invocation.Has("ethtool"));
   return request;
 }
 
@@ -73,6 +75,9 @@ std::string InterfaceTable(const google::protobuf::RepeatedPtrField<v1::Interfac
       columns.push_back({.title = title, .right = true});
     }
   }
+  if (options.ethtool) {
+    columns.insert(columns.end(), {{.title = "MBIT/S", .right = true}, {.title = "DUPLEX"}});
+  }
   if (options.wide) {
     columns.insert(columns.end(), {{.title = "GROUP", .right = true},
                                    {.title = "QDISC"},
@@ -97,6 +102,11 @@ std::string InterfaceTable(const google::protobuf::RepeatedPtrField<v1::Interfac
     if (options.stats) {
       for (const char* path : kCounters) cells.push_back(FieldText(interface, path).value_or(""));
     }
+    if (options.ethtool) {
+      for (const char* path : {"ethtool.speed_mbps", "ethtool.duplex"}) {
+        cells.push_back(FieldText(interface, path).value_or(""));
+      }
+    }
     if (options.wide) {
       for (const char* path : {"group", "qdisc", "tx_queue_len", "alias"}) {
         cells.push_back(FieldText(interface, path).value_or(""));
@@ -119,10 +129,10 @@ absl::Status RunInterfaces(Context& context) {
   const std::vector<std::string> shown =
       IsStructured(context.format) ? *fields : WithNames(*fields, {"index", "name"});
   SetReadMask(shown, &*request);
-  // Who names a counter wants to see it.
-  if (std::ranges::any_of(*fields, [](const auto& f) { return f.starts_with("stats"); })) {
-    request->set_include_stats(true);
-  }
+  // Who names it wants to see it.
+  if (NamesAny(*fields, {"stats"})) request->set_include_stats(true);
+  if (NamesAny(*fields, {"vfs", "unread_vfs"})) request->set_include_vfs(true);
+  if (NamesAny(*fields, {"ethtool"})) request->set_include_ethtool(true);
   const auto client = client::Client::Connect(context.server);
   const auto response = client.ListInterfaces(*std::move(request), context.call);
   if (!response.ok()) return response.status();
@@ -138,6 +148,7 @@ absl::Status RunInterfaces(Context& context) {
   }
   return context.out.Write(
       InterfaceTable(response->interfaces(), {.stats = context.invocation.Has("stats"),
+                                              .ethtool = context.invocation.Has("ethtool"),
                                               .wide = context.format == Format::kWide,
                                               .color = context.color}));
 }

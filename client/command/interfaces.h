@@ -22,7 +22,8 @@ std::string InterfaceKind(const v1::Interface& interface);
 
 struct InterfaceTableOptions {
   bool stats = false;  // with counters
-  bool wide = false;   // with more columns, among them a summary of the kind's settings
+  bool ethtool = false;
+  bool wide = false;  // with more columns, among them a summary of the kind's settings
   bool color = false;
 };
 

@@ -36,6 +36,9 @@ constexpr auto kOptions = std::to_array<OptionSpec>({
     {"fields", "A,B.C", "only these fields, by their names in the JSON output", '\0',
      "interfaces addrs get watch"},
     {"stats", "", "with counters", '\0', "interfaces get"},
+    {"vfs", "", "with virtual functions", '\0', "interfaces get"},
+    {"ethtool", "", "with speed, duplex and connector, as drivers tell them", '\0',
+     "interfaces get"},
     {"cached", "", "the server's table as it is, without asking the kernel", '\0',
      "interfaces addrs get"},
     {"page-size", "N", "ask for N objects at a time", '\0', "interfaces addrs"},
@@ -90,6 +93,11 @@ absl::StatusOr<Invocation> Invocation::Parse(std::span<const std::string_view> w
   Invocation result;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
+    if (!IsUtf8(word)) {
+      return UsageError(absl::StrCat(
+          "'", Escape(word),
+          "' is not UTF-8; a name that is not can be given as it is shown, or use --index"));
+    }
     if (word == "--") {
       for (++i; i < words.size(); ++i) result.words_.emplace_back(words[i]);
       break;

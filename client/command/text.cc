@@ -54,6 +54,14 @@ uint32_t TakeCodePoint(std::string_view* text, std::string_view* bytes) {
   return code;
 }
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view bytes;
+    if (TakeCodePoint(&text, &bytes) == kNotUtf8) return false;
+  }
+  return true;
+}
+
 bool ChangesWriting(uint32_t code) {
   return (code >= 0x200b && code <= 0x200f) ||  // zero width, direction marks
          (code >= 0x2028 && code <= 0x202e) ||  // separators, direction

@@ -20,6 +20,8 @@ inline absl::string_view ToAbsl(std::string_view text) { return {text.data(), te
 // turn the writing direction or is not UTF-8 appears as \x1b or \u202e, and a backslash as two.
 std::string Escape(std::string_view text);
 
+bool IsUtf8(std::string_view text);
+
 // What TakeCodePoint returns for a byte that is not part of UTF-8 text.
 inline constexpr uint32_t kNotUtf8 = 0xffffffff;
 
