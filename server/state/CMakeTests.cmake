@@ -17,7 +17,7 @@ if(LINKVANE_SANITIZE)
 endif()
 
 set(tests addr_row fenced_table filter glob identity interface_row network_state observer read_mask
-    refresher slow_reader subscription text wire)
+    refresher slow_reader subscription text values wire)
 if(NOT LINKVANE_SANITIZE STREQUAL "thread")
   # It reads JSON with protobuf, whose headers lay out map fields otherwise there than the library.
   list(APPEND tests replay)
