@@ -434,7 +434,19 @@ TEST(ValuesTest, PartsOfAMessageInSeveralRunsAddUp) {
   EXPECT_EQ(bridge.mcast_querier_state().ip_other_timer().seconds(), 1);
 }
 
-// Of each width that we expect, and known to protobuf.
+// Each number in the run has just the width of its rule.
+void ExpectWidths(const LinkRuleSet& rules, Bytes run) {
+  netlink::AttributeReader reader(run);
+  netlink::Attribute attribute;
+  while (reader.Next(attribute)) {
+    const netlink::LinkRule* rule = rules.Find(attribute.type);
+    ASSERT_NE(rule, nullptr) << attribute.type;
+    if (rule->format.shape == Shape::kMessage) ExpectWidths(*rule->nested, attribute.payload);
+    if (rule->format.width == 0) continue;
+    EXPECT_EQ(attribute.payload.size(), rule->format.width) << rule->name;
+  }
+}
+
 TEST(ValuesTest, AllThatARecordedKernelToldIsSound) {
   std::set<std::string> kinds;
   for (const char* name : {"main/link", "ns1/link", "ns2/link"}) {
@@ -450,6 +462,7 @@ TEST(ValuesTest, AllThatARecordedKernelToldIsSound) {
         ASSERT_NE(rules, nullptr);
         SeenAttributes seen;
         AppendValues(run, *rules, seen, tally, wire);
+        ExpectWidths(*rules, run);
       };
       netlink::ForEachKindSettings(
           link.attributes, [&](Bytes run) { append(netlink::LinkKindRules(*link.kind), run); });
