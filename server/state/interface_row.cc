@@ -2,6 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 #include <linux/if.h>
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <cstring>
@@ -226,25 +227,15 @@ void AppendRuns(uint32_t number, const netlink::LinkRuleSet& rules, bool always,
   if (found) AppendBytesField(number, message, wire);
 }
 
-// Appends the settings that the kernel layer only describes: of the link's kind, of its port, XDP,
-// of the address families.
-void AppendSettings(const netlink::LinkView& link, netlink::DecodeTally& tally, std::string& wire) {
-  const netlink::Bytes attributes = link.attributes;
-  const std::string kind(link.kind.value_or(""));
-  const netlink::LinkRuleSet* rules = netlink::LinkKindRules(kind);
-  const uint32_t details = FieldOf("details", kind);
-  if (rules != nullptr && details != 0) {
-    AppendRuns(details, *rules, /*always=*/true, tally, wire,
-               [&](auto&& visit) { netlink::ForEachKindSettings(attributes, visit); });
-  }
-  const std::string slave_kind(link.slave_kind.value_or(""));
-  rules = netlink::PortKindRules(slave_kind);
-  const uint32_t port = FieldOf("port", slave_kind + "_port");
-  if (rules != nullptr && port != 0) {
-    AppendRuns(port, *rules, /*always=*/true, tally, wire,
-               [&](auto&& visit) { netlink::ForEachPortSettings(attributes, visit); });
-  }
-  if (link.xdp.has_value()) {
+// The settings that the kernel layer only describes, in the order of their fields: of XDP, of the
+// address families, of the link's kind, of its port. Of all attributes, those in one part: the
+// steady ones, or those that run by themselves.
+enum class Part { kSteady, kRunning };
+std::string EncodeSettings(const netlink::LinkView& link, Part part, netlink::Bytes attributes,
+                           netlink::DecodeTally& tally) {
+  const bool steady = part == Part::kSteady;
+  std::string wire;
+  if (steady && link.xdp.has_value()) {
     AppendRuns(pb::Interface::kXdpFieldNumber, netlink::XdpRules(), /*always=*/true, tally, wire,
                [&](auto&& visit) { visit(*link.xdp); });
   }
@@ -252,6 +243,22 @@ void AppendSettings(const netlink::LinkView& link, netlink::DecodeTally& tally, 
              [&](auto&& visit) { netlink::ForEachFamilySettings(attributes, AF_INET, visit); });
   AppendRuns(pb::Interface::kIpv6FieldNumber, netlink::Ipv6Rules(), /*always=*/false, tally, wire,
              [&](auto&& visit) { netlink::ForEachFamilySettings(attributes, AF_INET6, visit); });
+  // A kind without settings has its message, too.
+  const std::string kind(link.kind.value_or(""));
+  const netlink::LinkRuleSet* rules = netlink::LinkKindRules(kind);
+  const uint32_t details = FieldOf("details", kind);
+  if (rules != nullptr && details != 0) {
+    AppendRuns(details, *rules, /*always=*/steady, tally, wire,
+               [&](auto&& visit) { netlink::ForEachKindSettings(attributes, visit); });
+  }
+  const std::string slave_kind(link.slave_kind.value_or(""));
+  rules = netlink::PortKindRules(slave_kind);
+  const uint32_t port = FieldOf("port", slave_kind + "_port");
+  if (rules != nullptr && port != 0) {
+    AppendRuns(port, *rules, /*always=*/steady, tally, wire,
+               [&](auto&& visit) { netlink::ForEachPortSettings(attributes, visit); });
+  }
+  return wire;
 }
 
 void FillUnknown(const netlink::LinkView& link, pb::Interface& out) {
@@ -296,7 +303,6 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   netlink::DecodeTally tally;
   netlink::DecodeLink(row->message.statement().message, row->link, tally);
   row->kind = ResourceKind::kInterface;
-  row->unknown_attributes_field = pb::Interface::kUnknownAttributesFieldNumber;
   row->names = std::move(names);
   row->key = InterfaceKey(row->link.index);
   row->uid = std::move(identity.uid);
@@ -311,9 +317,16 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   FillNumbers(row->link, out);
   FillDevice(row->link, out);
   FillHardware(row->link, out);
-  FillUnknown(row->link, out);
   out.SerializeToString(&row->wire);
-  AppendSettings(row->link, tally, row->wire);
+  const netlink::Bytes attributes = row->link.attributes;
+  const size_t steady = row->message.statement().steady_size - sizeof(ifinfomsg);
+  row->wire = MergeFields(
+      row->wire, EncodeSettings(row->link, Part::kSteady, attributes.first(steady), tally));
+  row->steady_size = row->wire.size();
+  out.Clear();
+  FillUnknown(row->link, out);
+  out.AppendToString(&row->wire);
+  row->wire += EncodeSettings(row->link, Part::kRunning, attributes.subspan(steady), tally);
   RowsEncoded().fetch_add(1, std::memory_order_relaxed);
   return row;
 }

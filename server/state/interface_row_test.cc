@@ -212,6 +212,32 @@ TEST(InterfaceRowTest, SettingsThatRunByThemselvesAreRefreshedWithoutAChange) {
   EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: ipv6"));
 }
 
+TEST(InterfaceRowTest, SettingsThatRunByThemselvesAreNotAmongWhatChanged) {
+  StagedState stage;
+  stage.Sync({{.index = 1, .others = {Ipv6(0, 15'000)}}});
+  stage.TakeWords();
+  stage.Event(FakeLink{.index = 1, .mtu = 9000, .others = {Ipv6(0, 16'000)}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: mtu"));
+}
+
+// The fields of the settings stand among the others, whatever their numbers.
+TEST(InterfaceRowTest, SettingsThatComeOrGoAloneAreWhatChanged) {
+  const auto port = netlink::FakeAttributes()
+                        .Text(IFLA_INFO_SLAVE_KIND, "vrf")
+                        .Add(IFLA_INFO_SLAVE_DATA,
+                             netlink::FakeAttributes().Number<uint32_t>(IFLA_VRF_PORT_TABLE, 10));
+  const auto xdp = netlink::FakeAttributes().Number<uint8_t>(IFLA_XDP_ATTACHED, 0);
+  const RawAttribute always[] = {Ipv6(0, 15'000), {IFLA_XDP, AsText(xdp)}};
+  StagedState stage;
+  stage.Sync({{.index = 1, .others = {always[0], always[1]}}});
+  stage.TakeWords();
+  stage.Event(
+      FakeLink{.index = 1, .others = {always[0], always[1], {IFLA_LINKINFO, AsText(port)}}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind vrf_port"));
+  stage.Event(FakeLink{.index = 1, .others = {always[1]}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind ipv6 vrf_port"));
+}
+
 TEST(InterfaceRowTest, AMapOfZerosIsNone) {
   rtnl_link_ifmap map{};
   EXPECT_FALSE(RowOf({.others = {Raw(IFLA_MAP, map)}}).has_map());
