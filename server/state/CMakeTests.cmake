@@ -20,7 +20,7 @@ set(tests addr_row fenced_table filter glob identity interface_row network_state
     refresher slow_reader subscription text values wire)
 if(NOT LINKVANE_SANITIZE STREQUAL "thread")
   # It reads JSON with protobuf, whose headers lay out map fields otherwise there than the library.
-  list(APPEND tests replay)
+  list(APPEND tests events_replay replay)
 endif()
 foreach(test IN LISTS tests)
   linkvane_test(state_${test}_test
