@@ -9,6 +9,17 @@ import time
 _numbers = itertools.count(1)
 # Attributes in /sys/class/net/NAME that `ip -j` does not show.
 _SYSFS = ("type", "carrier", "carrier_changes", "carrier_up_count", "carrier_down_count")
+# Settings in linkinfo that run by themselves.
+_RUNNING = (
+    "fdb_n_learned",
+    "forward_delay_timer",
+    "gc_timer",
+    "hello_timer",
+    "hold_timer",
+    "message_age_timer",
+    "tcn_timer",
+    "topology_change_timer",
+)
 
 
 class CommandFailed(Exception):
@@ -134,10 +145,14 @@ class View:
         links = []
         for link in self.links:
             link = dict(link)
-            info = dict(link.get("linkinfo", {}))
-            for data in ("info_data", "info_slave_data"):
-                info.pop(data, None)
-            link["linkinfo"] = info
+            link["linkinfo"] = {
+                name: (
+                    {key: value for key, value in part.items() if key not in _RUNNING}
+                    if isinstance(part, dict)
+                    else part
+                )
+                for name, part in link.get("linkinfo", {}).items()
+            }
             links.append(link)
         forever = 0xFFFFFFFF
         addrs = []
