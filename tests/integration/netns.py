@@ -16,7 +16,10 @@ _RUNNING = (
     "gc_timer",
     "hello_timer",
     "hold_timer",
+    "mcast_querier_ipv4_other_timer",
+    "mcast_querier_ipv6_other_timer",
     "message_age_timer",
+    "seq_nr",
     "tcn_timer",
     "topology_change_timer",
 )
@@ -44,6 +47,13 @@ def text_of(raw):
 def raw_of(text):
     """The bytes that text_of() took."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def _steady(value):
+    """A part of linkinfo, without what runs by itself."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _steady(inner) for key, inner in value.items() if key not in _RUNNING}
 
 
 def _line(command):
@@ -145,14 +155,7 @@ class View:
         links = []
         for link in self.links:
             link = dict(link)
-            link["linkinfo"] = {
-                name: (
-                    {key: value for key, value in part.items() if key not in _RUNNING}
-                    if isinstance(part, dict)
-                    else part
-                )
-                for name, part in link.get("linkinfo", {}).items()
-            }
+            link["linkinfo"] = _steady(link.get("linkinfo", {}))
             links.append(link)
         forever = 0xFFFFFFFF
         addrs = []
