@@ -41,10 +41,30 @@
 
 namespace linkvane::netlink {
 
-extern const LinkRuleSet kBridgeRules;
+extern const LinkRuleSet kAmtRules;
+extern const LinkRuleSet kBareudpRules;
+extern const LinkRuleSet kBondPortRules;
+extern const LinkRuleSet kBondRules;
 extern const LinkRuleSet kBridgePortRules;
+extern const LinkRuleSet kBridgeRules;
+extern const LinkRuleSet kGeneveRules;
+extern const LinkRuleSet kGreRules;
+extern const LinkRuleSet kGtpRules;
+extern const LinkRuleSet kHsrRules;
+extern const LinkRuleSet kIpTunnelRules;
+extern const LinkRuleSet kIpvlanRules;
+extern const LinkRuleSet kMacsecRules;
+extern const LinkRuleSet kMacvlanRules;
+extern const LinkRuleSet kNetkitRules;
+extern const LinkRuleSet kTunRules;
 extern const LinkRuleSet kVlanRules;
+extern const LinkRuleSet kVrfPortRules;
 extern const LinkRuleSet kVrfRules;
+extern const LinkRuleSet kVtiRules;
+extern const LinkRuleSet kVxlanRules;
+extern const LinkRuleSet kXfrmRules;
+extern const LinkRuleSet kIpv4Rules;
+extern const LinkRuleSet kIpv6Rules;
 extern const LinkRuleSet kXdpRules;
 extern const LinkRuleSet kNoRules;  // Of kinds without settings.
 

@@ -30,10 +30,15 @@ constexpr LinkRule kVrfList[] = {
     LINKVANE_VALUE(IFLA_VRF_TABLE, kU32),
 };
 
+constexpr LinkRule kVrfPortList[] = {
+    LINKVANE_VALUE(IFLA_VRF_PORT_TABLE, kU32),
+};
+
 }  // namespace
 
 constinit const LinkRuleSet kNoRules;
 constinit const LinkRuleSet kVlanRules(kVlanList);
 constinit const LinkRuleSet kVrfRules(kVrfList);
+constinit const LinkRuleSet kVrfPortRules(kVrfPortList);
 
 }  // namespace linkvane::netlink

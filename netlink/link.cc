@@ -26,6 +26,15 @@ bool ReadHardwareAddress(LinkView& view, Bytes payload) {
   return payload.size() <= kMaxHardwareAddress && ReadInto<kMember>(view, payload);
 }
 
+// An nla_put_uint() of the kernel's: 4 or 8 bytes, as the number needs.
+template <auto kMember>
+bool ReadUint(LinkView& view, Bytes payload) {
+  const std::optional<uint64_t> value = LoadNumber(payload, kUint);
+  if (!value.has_value()) return false;
+  if (!(view.*kMember).has_value()) view.*kMember = value;
+  return true;
+}
+
 using Rule = AttributeRule<LinkView>;
 
 // Attribute, and the member that it goes to.
@@ -68,24 +77,17 @@ constexpr Rule kLinkInfoRuleList[] = {
 };
 constexpr AttributeRules<LinkView> kLinkInfoRules(kLinkInfoRuleList);
 
-// Events bring the IPv6 counters, dumps leave them out.
-constexpr Rule kInet6RuleList[] = {
-    LINKVANE_RULE(IFLA_INET6_ADDR_GEN_MODE, ipv6_addr_gen_mode),
-    LINKVANE_RULE(IFLA_INET6_TOKEN, ipv6_token),
-    LINKVANE_TRANSIENT(IFLA_INET6_STATS),
-    LINKVANE_TRANSIENT(IFLA_INET6_ICMP6STATS),
-};
-constexpr AttributeRules<LinkView> kInet6Rules(kInet6RuleList);
-
 constexpr Rule kProtoDownReasonRuleList[] = {
     LINKVANE_TRANSIENT(IFLA_PROTO_DOWN_REASON_MASK),
     LINKVANE_RULE(IFLA_PROTO_DOWN_REASON_VALUE, proto_down_reason),
 };
 constexpr AttributeRules<LinkView> kProtoDownReasonRules(kProtoDownReasonRuleList);
 
-// By address family.
+// By address family. In messages of family AF_BRIDGE, 2 is a bridge's VLAN and not AF_INET, so that
+// nothing looks into it that was not told what it is.
 constexpr Rule kFamilyRuleList[] = {
-    LINKVANE_NESTED(AF_INET6, kInet6Rules),
+    LINKVANE_HOLDS(AF_INET, kIpv4Rules),
+    LINKVANE_NESTED(AF_INET6, kIpv6Rules),
 };
 constexpr AttributeRules<LinkView> kFamilyRules(kFamilyRuleList);
 
@@ -100,6 +102,7 @@ constexpr Rule kLinkRuleList[] = {
     LINKVANE_RULE(IFLA_MASTER, master),
     LINKVANE_TRANSIENT(IFLA_WIRELESS),
     LINKVANE_RULE(IFLA_TXQLEN, tx_queue_len),
+    LINKVANE_RULE(IFLA_MAP, map),
     LINKVANE_RULE(IFLA_OPERSTATE, oper_state),
     LINKVANE_RULE(IFLA_LINKMODE, link_mode),
     LINKVANE_NESTED(IFLA_LINKINFO, kLinkInfoRules),
@@ -144,6 +147,14 @@ constexpr Rule kLinkRuleList[] = {
     // Younger than the headers that we build with.
     Rule{63, "IFLA_GSO_IPV4_MAX_SIZE", Volatility::kSteady, ReadInto<&LinkView::gso_ipv4_max_size>},
     Rule{64, "IFLA_GRO_IPV4_MAX_SIZE", Volatility::kSteady, ReadInto<&LinkView::gro_ipv4_max_size>},
+    // Empty for devices without; what they hold is not read.
+    Rule{62, "IFLA_DEVLINK_PORT", Volatility::kSteady, nullptr, &kNoRules},
+    Rule{65, "IFLA_DPLL_PIN", Volatility::kSteady, nullptr, &kNoRules},
+    Rule{66, "IFLA_MAX_PACING_OFFLOAD_HORIZON", Volatility::kSteady,
+         ReadUint<&LinkView::max_pacing_offload_horizon>},
+    Rule{67, "IFLA_NETNS_IMMUTABLE", Volatility::kSteady, ReadInto<&LinkView::netns_immutable>},
+    Rule{68, "IFLA_HEADROOM", Volatility::kSteady, ReadInto<&LinkView::headroom>},
+    Rule{69, "IFLA_TAILROOM", Volatility::kSteady, ReadInto<&LinkView::tailroom>},
 };
 constexpr AttributeRules<LinkView> kLinkRules(kLinkRuleList);
 

@@ -15,6 +15,16 @@
 
 namespace linkvane::netlink {
 
+// struct rtnl_link_ifmap: where old hardware is found.
+struct LinkMap {
+  uint64_t mem_start;
+  uint64_t mem_end;
+  uint64_t base_addr;
+  uint16_t irq;
+  uint8_t dma;
+  uint8_t port;
+};
+
 // What a message says of a link. Points into the message's buffer. What it does not say is unset.
 struct LinkView {
   // struct ifinfomsg.
@@ -70,6 +80,11 @@ struct LinkView {
   std::optional<Bytes> vf_list;               // IFLA_VFINFO_LIST, only if asked for; see VfRules().
   std::optional<uint32_t> gso_ipv4_max_size;
   std::optional<uint32_t> gro_ipv4_max_size;
+  std::optional<LinkMap> map;
+  std::optional<uint64_t> max_pacing_offload_horizon;  // In nanoseconds.
+  std::optional<uint8_t> netns_immutable;
+  std::optional<uint16_t> headroom;
+  std::optional<uint16_t> tailroom;
   std::optional<int32_t> new_netns_id;  // In RTM_DELLINK: the link moved to that namespace.
   std::optional<int32_t> new_index;
 

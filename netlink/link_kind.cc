@@ -8,12 +8,26 @@ namespace linkvane::netlink {
 namespace {
 
 constexpr LinkKind kLinkKinds[] = {
-    {"bridge", &kBridgeRules}, {"dummy", &kNoRules}, {"veth", &kNoRules},
-    {"vlan", &kVlanRules},     {"vrf", &kVrfRules},
+    {"amt", &kAmtRules},         {"bareudp", &kBareudpRules}, {"batadv", &kNoRules},
+    {"bond", &kBondRules},       {"bridge", &kBridgeRules},   {"dummy", &kNoRules},
+    {"erspan", &kGreRules},      {"geneve", &kGeneveRules},   {"gre", &kGreRules},
+    {"gretap", &kGreRules},      {"gtp", &kGtpRules},         {"hsr", &kHsrRules},
+    {"ifb", &kNoRules},          {"ip6erspan", &kGreRules},   {"ip6gre", &kGreRules},
+    {"ip6gretap", &kGreRules},   {"ip6tnl", &kIpTunnelRules}, {"ipip", &kIpTunnelRules},
+    {"ipvlan", &kIpvlanRules},   {"ipvtap", &kIpvlanRules},   {"macsec", &kMacsecRules},
+    {"macvlan", &kMacvlanRules}, {"macvtap", &kMacvlanRules}, {"netkit", &kNetkitRules},
+    {"nlmon", &kNoRules},        {"sit", &kIpTunnelRules},    {"team", &kNoRules},
+    {"tun", &kTunRules},         {"vcan", &kNoRules},         {"veth", &kNoRules},
+    {"vlan", &kVlanRules},       {"vrf", &kVrfRules},         {"vti", &kVtiRules},
+    {"vti6", &kVtiRules},        {"vxcan", &kNoRules},        {"vxlan", &kVxlanRules},
+    {"wireguard", &kNoRules},    {"xfrm", &kXfrmRules},
 };
 
 constexpr LinkKind kPortKinds[] = {
+    {"bond", &kBondPortRules},
     {"bridge", &kBridgePortRules},
+    {"team", &kNoRules},
+    {"vrf", &kVrfPortRules},
 };
 
 static_assert(std::ranges::is_sorted(kLinkKinds, {}, &LinkKind::name));

@@ -32,6 +32,9 @@ const LinkRuleSet* PortKindRules(std::string_view slave_kind);
 
 // The rules of what IFLA_XDP holds.
 const LinkRuleSet& XdpRules();
+// The rules of what IFLA_AF_SPEC holds for AF_INET and for AF_INET6 (see ip_settings.cc).
+const LinkRuleSet& Ipv4Rules();
+const LinkRuleSet& Ipv6Rules();
 
 // Calls `visit(Bytes)` for each run of attributes in which a message (of which `attributes` are
 // all) has its link's settings; in the form in which messages are kept there are up to two.
@@ -40,23 +43,30 @@ void ForEachKindSettings(Bytes attributes, Visit&& visit);
 // The same for its settings as a port.
 template <typename Visit>
 void ForEachPortSettings(Bytes attributes, Visit&& visit);
+// The same for what an address family (AF_) has set for it.
+template <typename Visit>
+void ForEachFamilySettings(Bytes attributes, uint16_t family, Visit&& visit);
 
 // Implementation.
 
 namespace internal {
+// Calls `visit` for each attribute `wanted` in one of type `outer`.
 template <typename Visit>
-void ForEachInLinkInfo(Bytes attributes, uint16_t wanted, Visit&& visit) {
-  constexpr uint16_t kLinkInfo = 18;  // IFLA_LINKINFO.
+void ForEachInside(Bytes attributes, uint16_t outer, uint16_t wanted, Visit&& visit) {
   AttributeReader reader(attributes);
   Attribute attribute;
   while (reader.Next(attribute)) {
-    if (attribute.type != kLinkInfo) continue;
+    if (attribute.type != outer) continue;
     AttributeReader inner(attribute.payload);
     Attribute member;
     while (inner.Next(member)) {
       if (member.type == wanted) visit(member.payload);
     }
   }
+}
+template <typename Visit>
+void ForEachInLinkInfo(Bytes attributes, uint16_t wanted, Visit&& visit) {
+  ForEachInside(attributes, /*IFLA_LINKINFO*/ 18, wanted, visit);
 }
 }  // namespace internal
 
@@ -68,6 +78,11 @@ void ForEachKindSettings(Bytes attributes, Visit&& visit) {
 template <typename Visit>
 void ForEachPortSettings(Bytes attributes, Visit&& visit) {
   internal::ForEachInLinkInfo(attributes, /*IFLA_INFO_SLAVE_DATA*/ 5, visit);
+}
+
+template <typename Visit>
+void ForEachFamilySettings(Bytes attributes, uint16_t family, Visit&& visit) {
+  internal::ForEachInside(attributes, /*IFLA_AF_SPEC*/ 26, family, visit);
 }
 
 }  // namespace linkvane::netlink

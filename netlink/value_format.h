@@ -18,7 +18,7 @@ struct StructField;
 struct ValueFormat {
   enum class Shape : uint8_t {
     kNone,             // Not described.
-    kNumber,           // Of `width` bytes.
+    kNumber,           // Of `width` bytes, or of all that there are (0).
     kBool,             // A number that is 0 or not.
     kBoolOrUnknown,    // The same, or all ones where the driver does not tell.
     kFlag,             // There or not, without a payload.
@@ -29,6 +29,7 @@ struct ValueFormat {
     kIp,               // An IPv4 or IPv6 address.
     kHardwareAddress,  // A link-layer address of `width` bytes, or of all that there are (0).
     kBridgeId,         // A priority of 16 bits, big-endian, and an Ethernet address.
+    kHex,              // Bytes as hex digits, the first `width` of them.
     kText,
     kBytes,
     kMessage,  // Attributes, by the rule's nested rules.
@@ -38,11 +39,12 @@ struct ValueFormat {
   };
 
   Shape shape = Shape::kNone;
-  uint8_t width = 0;  // 1, 2, 4 or 8.
+  uint8_t width = 0;  // Of a number: 1, 2, 4, 8 or 0.
   bool big_endian = false;
   bool is_signed = false;
   uint8_t named = 0;
-  uint32_t unit = 0;  // In microseconds.
+  uint32_t unit = 0;   // In microseconds.
+  bool grows = false;  // Of a struct: fields that an older kernel does not have are left out.
   const ValueFormat* element = nullptr;
   std::span<const StructField> fields;
 };
@@ -59,6 +61,8 @@ inline constexpr ValueFormat kU8{.shape = ValueFormat::Shape::kNumber, .width = 
 inline constexpr ValueFormat kU16{.shape = ValueFormat::Shape::kNumber, .width = 2};
 inline constexpr ValueFormat kU32{.shape = ValueFormat::Shape::kNumber, .width = 4};
 inline constexpr ValueFormat kU64{.shape = ValueFormat::Shape::kNumber, .width = 8};
+// An nla_put_uint() of the kernel's, or a number whose width is not the same in all kinds.
+inline constexpr ValueFormat kUint{.shape = ValueFormat::Shape::kNumber};
 inline constexpr ValueFormat kS32{
     .shape = ValueFormat::Shape::kNumber, .width = 4, .is_signed = true};
 inline constexpr ValueFormat kBe16{
@@ -77,6 +81,7 @@ inline constexpr ValueFormat kHardwareAddress{.shape = ValueFormat::Shape::kHard
 inline constexpr ValueFormat kEthernetAddress{.shape = ValueFormat::Shape::kHardwareAddress,
                                               .width = 6};
 inline constexpr ValueFormat kBridgeId{.shape = ValueFormat::Shape::kBridgeId, .width = 8};
+inline constexpr ValueFormat kHex64{.shape = ValueFormat::Shape::kHex, .width = 8};
 inline constexpr ValueFormat kText{.shape = ValueFormat::Shape::kText};
 inline constexpr ValueFormat kBytes{.shape = ValueFormat::Shape::kBytes};
 inline constexpr ValueFormat kMessage{.shape = ValueFormat::Shape::kMessage};
@@ -107,13 +112,18 @@ template <size_t N>
 constexpr ValueFormat Struct(const StructField (&fields)[N]) {
   return {.shape = ValueFormat::Shape::kStruct, .fields = fields};
 }
+// An array or struct to which new kernels add at the end.
+template <size_t N>
+constexpr ValueFormat GrowingStruct(const StructField (&fields)[N]) {
+  return {.shape = ValueFormat::Shape::kStruct, .grows = true, .fields = fields};
+}
 template <size_t N>
 constexpr ValueFormat Inline(const StructField (&fields)[N]) {
   return {.shape = ValueFormat::Shape::kInline, .fields = fields};
 }
 
-// The number that a payload begins with; unset where the payload is shorter than `width`. A signed
-// one is extended to 64 bits.
+// The number that a payload begins with; unset where the payload is shorter than `width`, or has no
+// width that a number can have. A signed one is extended to 64 bits.
 std::optional<uint64_t> LoadNumber(Bytes payload, const ValueFormat& format);
 
 }  // namespace linkvane::netlink

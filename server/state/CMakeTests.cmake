@@ -19,11 +19,11 @@ if(LINKVANE_SANITIZE)
   target_compile_definitions(state_fence_model_test PRIVATE LINKVANE_SANITIZED)
 endif()
 
-set(tests addr_row fenced_table filter glob identity interface_row live_values network_state observer read_mask
-    refresher slow_reader subscription text wire)
+set(tests addr_row fenced_table filter glob identity interface_row live_values network_state observer
+    read_mask refresher slow_reader subscription text values wire)
 if(NOT LINKVANE_SANITIZE STREQUAL "thread")
   # It reads JSON with protobuf, whose headers lay out map fields otherwise there than the library.
-  list(APPEND tests replay)
+  list(APPEND tests events_replay replay)
 endif()
 foreach(test IN LISTS tests)
   linkvane_test(state_${test}_test

@@ -209,7 +209,6 @@ AddrRowPtr MakeAddrRow(const AddrStatement& statement, std::optional<std::string
   netlink::DecodeTally tally;
   netlink::DecodeAddr(row->message.statement().message, row->addr, tally);
   row->kind = ResourceKind::kAddr;
-  row->unknown_attributes_field = pb::Addr::kUnknownAttributesFieldNumber;
   row->key = WireKey(KeyOf(row->addr));
   row->interface_name = std::move(interface_name);
   row->uid = std::move(identity.uid);
@@ -233,8 +232,11 @@ AddrRowPtr MakeAddrRow(const AddrStatement& statement, std::optional<std::string
   FillTimes(row->times, out);
   if (addr.protocol.has_value()) out.set_protocol(*addr.protocol);
   if (addr.route_metric.has_value()) out.set_route_metric(*addr.route_metric);
-  FillUnknown(addr, out);
   out.SerializeToString(&row->wire);
+  row->steady_size = row->wire.size();
+  out.Clear();
+  FillUnknown(addr, out);
+  out.AppendToString(&row->wire);
   RowsEncoded().fetch_add(1, std::memory_order_relaxed);
   return row;
 }

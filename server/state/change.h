@@ -23,13 +23,12 @@ struct Change {
   bool is_loss() const { return before == nullptr && after == nullptr; }
   const std::string& key() const { return after != nullptr ? after->key : before->key; }
 
-  // The top-level fields that differ, without unknown_attributes, which may run by themselves.
+  // The top-level fields that differ, without what runs by itself.
   // Computed when first asked for; any thread.
   const FieldSet& changed_fields() const {
     std::call_once(diffed_, [this] {
       if (before == nullptr || after == nullptr) return;
-      changed_ = DifferentFields(before->wire, after->wire);
-      changed_.reset(after->unknown_attributes_field);
+      changed_ = DifferentFields(before->steady_wire(), after->steady_wire());
     });
     return changed_;
   }

@@ -2,9 +2,9 @@
 
 #include <google/protobuf/descriptor.h>
 #include <linux/if.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
-#include <array>
-#include <cstdio>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -151,15 +151,32 @@ void FillNumbers(const netlink::LinkView& link, pb::Interface& out) {
   if (link.allmulticast.has_value()) out.set_allmulticast(*link.allmulticast);
 }
 
-// Identifiers of ports and switches, as iproute2 writes them.
-std::string Hex(netlink::Bytes bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned>(byte));
-    text += digits.data();
+void FillMap(const netlink::LinkMap& map, pb::InterfaceMap& out) {
+  out.set_mem_start(map.mem_start);
+  out.set_mem_end(map.mem_end);
+  out.set_base_addr(map.base_addr);
+  out.set_irq(map.irq);
+  out.set_dma(map.dma);
+  out.set_port(map.port);
+}
+
+// What a device needs, and where it is.
+void FillHardware(const netlink::LinkView& link, pb::Interface& out) {
+  if (link.map.has_value()) {
+    const netlink::LinkMap& map = *link.map;
+    const bool found = map.mem_start != 0 || map.mem_end != 0 || map.base_addr != 0 ||
+                       map.irq != 0 || map.dma != 0 || map.port != 0;
+    if (found) FillMap(map, *out.mutable_map());
   }
-  return text;
+  if (link.max_pacing_offload_horizon.has_value()) {
+    constexpr uint64_t kNanos = 1'000'000'000;
+    google::protobuf::Duration& horizon = *out.mutable_max_pacing_offload_horizon();
+    horizon.set_seconds(static_cast<int64_t>(*link.max_pacing_offload_horizon / kNanos));
+    horizon.set_nanos(static_cast<int32_t>(*link.max_pacing_offload_horizon % kNanos));
+  }
+  if (link.netns_immutable.has_value()) out.set_netns_immutable(*link.netns_immutable != 0);
+  if (link.headroom.has_value()) out.set_headroom(*link.headroom);
+  if (link.tailroom.has_value()) out.set_tailroom(*link.tailroom);
 }
 
 void FillDevice(const netlink::LinkView& link, pb::Interface& out) {
@@ -195,36 +212,53 @@ uint32_t FieldOf(const char* oneof, const std::string& name) {
   return static_cast<uint32_t>(field->number());
 }
 
-// Appends the settings that the kernel layer only describes: of the link's kind, of its port, XDP.
-void AppendSettings(const netlink::LinkView& link, netlink::DecodeTally& tally, std::string& wire) {
+// The settings in all runs that `for_each` visits, as the message in the field `number`. No field
+// if there is no run, unless `always`.
+template <typename ForEach>
+void AppendRuns(uint32_t number, const netlink::LinkRuleSet& rules, bool always,
+                netlink::DecodeTally& tally, std::string& wire, ForEach&& for_each) {
   std::string message;
   SeenAttributes seen;
+  bool found = always;
+  for_each([&](netlink::Bytes run) {
+    found = true;
+    AppendValues(run, rules, seen, tally, message);
+  });
+  if (found) AppendBytesField(number, message, wire);
+}
+
+// The settings that the kernel layer only describes, in the order of their fields: of XDP, of the
+// address families, of the link's kind, of its port. Of all attributes, those in one part: the
+// steady ones, or those that run by themselves.
+enum class Part { kSteady, kRunning };
+std::string EncodeSettings(const netlink::LinkView& link, Part part, netlink::Bytes attributes,
+                           netlink::DecodeTally& tally) {
+  const bool steady = part == Part::kSteady;
+  std::string wire;
+  if (steady && link.xdp.has_value()) {
+    AppendRuns(pb::Interface::kXdpFieldNumber, netlink::XdpRules(), /*always=*/true, tally, wire,
+               [&](auto&& visit) { visit(*link.xdp); });
+  }
+  AppendRuns(pb::Interface::kIpv4FieldNumber, netlink::Ipv4Rules(), /*always=*/false, tally, wire,
+             [&](auto&& visit) { netlink::ForEachFamilySettings(attributes, AF_INET, visit); });
+  AppendRuns(pb::Interface::kIpv6FieldNumber, netlink::Ipv6Rules(), /*always=*/false, tally, wire,
+             [&](auto&& visit) { netlink::ForEachFamilySettings(attributes, AF_INET6, visit); });
+  // A kind without settings has its message, too.
   const std::string kind(link.kind.value_or(""));
   const netlink::LinkRuleSet* rules = netlink::LinkKindRules(kind);
   const uint32_t details = FieldOf("details", kind);
   if (rules != nullptr && details != 0) {
-    netlink::ForEachKindSettings(link.attributes, [&](netlink::Bytes settings) {
-      AppendValues(settings, *rules, seen, tally, message);
-    });
-    AppendBytesField(details, message, wire);
+    AppendRuns(details, *rules, /*always=*/steady, tally, wire,
+               [&](auto&& visit) { netlink::ForEachKindSettings(attributes, visit); });
   }
   const std::string slave_kind(link.slave_kind.value_or(""));
   rules = netlink::PortKindRules(slave_kind);
   const uint32_t port = FieldOf("port", slave_kind + "_port");
   if (rules != nullptr && port != 0) {
-    message.clear();
-    seen.reset();
-    netlink::ForEachPortSettings(link.attributes, [&](netlink::Bytes settings) {
-      AppendValues(settings, *rules, seen, tally, message);
-    });
-    AppendBytesField(port, message, wire);
+    AppendRuns(port, *rules, /*always=*/steady, tally, wire,
+               [&](auto&& visit) { netlink::ForEachPortSettings(attributes, visit); });
   }
-  if (link.xdp.has_value()) {
-    message.clear();
-    seen.reset();
-    AppendValues(*link.xdp, netlink::XdpRules(), seen, tally, message);
-    AppendBytesField(pb::Interface::kXdpFieldNumber, message, wire);
-  }
+  return wire;
 }
 
 void FillUnknown(const netlink::LinkView& link, pb::Interface& out) {
@@ -269,7 +303,6 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   netlink::DecodeTally tally;
   netlink::DecodeLink(row->message.statement().message, row->link, tally);
   row->kind = ResourceKind::kInterface;
-  row->unknown_attributes_field = pb::Interface::kUnknownAttributesFieldNumber;
   row->names = std::move(names);
   row->key = InterfaceKey(row->link.index);
   row->uid = std::move(identity.uid);
@@ -283,9 +316,17 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   FillTexts(*row, out);
   FillNumbers(row->link, out);
   FillDevice(row->link, out);
-  FillUnknown(row->link, out);
+  FillHardware(row->link, out);
   out.SerializeToString(&row->wire);
-  AppendSettings(row->link, tally, row->wire);
+  const netlink::Bytes attributes = row->link.attributes;
+  const size_t steady = row->message.statement().steady_size - sizeof(ifinfomsg);
+  row->wire = MergeFields(
+      row->wire, EncodeSettings(row->link, Part::kSteady, attributes.first(steady), tally));
+  row->steady_size = row->wire.size();
+  out.Clear();
+  FillUnknown(row->link, out);
+  out.AppendToString(&row->wire);
+  row->wire += EncodeSettings(row->link, Part::kRunning, attributes.subspan(steady), tally);
   RowsEncoded().fetch_add(1, std::memory_order_relaxed);
   return row;
 }

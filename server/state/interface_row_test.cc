@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "netlink/fake_socket.h"
 #include "server/state/row.h"
 #include "server/state/stats_block.h"
 #include "server/state/testing/staged_state.h"
@@ -20,6 +23,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 namespace pb = ::linkvane::v1;
+
+std::string AsText(netlink::Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+template <typename T>
+RawAttribute Raw(uint16_t type, const T& value) {
+  return {type, AsText(std::as_bytes(std::span(&value, 1)))};
+}
 
 pb::Interface RowOf(const FakeLink& link) {
   StagedState stage;
@@ -157,6 +168,124 @@ TEST(InterfaceRowTest, AThousandUnchangedRowsAreNotEncodedAgain) {
   stage.Sync(links, addrs);
   EXPECT_EQ(RowsEncoded(), encoded);
   EXPECT_EQ(stage.state().revision(), revision);
+}
+
+// IFLA_AF_SPEC with the IPv6 settings.
+RawAttribute Ipv6(uint32_t flags, uint32_t reachable_time) {
+  const uint32_t cacheinfo[] = {65535, 100, reachable_time, 1000};
+  const int32_t conf[] = {1, 64, 1500};
+  netlink::FakeAttributes settings;
+  settings.Number(IFLA_INET6_FLAGS, flags)
+      .Add(IFLA_INET6_CACHEINFO, std::as_bytes(std::span(cacheinfo)))
+      .Add(IFLA_INET6_CONF, std::as_bytes(std::span(conf)));
+  const auto families = netlink::FakeAttributes().Add(AF_INET6, settings);
+  return {IFLA_AF_SPEC, AsText(families)};
+}
+
+TEST(InterfaceRowTest, TellsTheSettingsOfAddressFamilies) {
+  const int32_t conf[] = {1, 0, 1};
+  const auto settings =
+      netlink::FakeAttributes().Add(IFLA_INET_CONF, std::as_bytes(std::span(conf)));
+  const auto families = netlink::FakeAttributes().Add(AF_INET, settings);
+  const pb::Interface row =
+      RowOf({.others = {{IFLA_AF_SPEC, AsText(families)}, Ipv6(0x80000000, 15'500)}});
+  EXPECT_EQ(row.ipv4().conf().forwarding(), 1);
+  EXPECT_EQ(row.ipv4().conf().proxy_arp(), 1);
+  EXPECT_FALSE(row.ipv4().conf().has_accept_redirects());
+  EXPECT_EQ(row.ipv6().flags(), 0x80000000);
+  EXPECT_EQ(row.ipv6().conf().mtu(), 1500);
+  EXPECT_EQ(row.ipv6().cacheinfo().reachable_time().seconds(), 15);
+  EXPECT_EQ(row.ipv6().cacheinfo().tstamp().seconds(), 1);
+  EXPECT_THAT(row.unknown_attributes(), IsEmpty());
+  EXPECT_FALSE(RowOf({}).has_ipv4());
+  EXPECT_FALSE(RowOf({}).has_ipv6());
+}
+
+TEST(InterfaceRowTest, SettingsThatRunByThemselvesAreRefreshedWithoutAChange) {
+  StagedState stage;
+  stage.Sync({{.index = 1, .others = {Ipv6(0, 15'000)}}});
+  stage.TakeWords();
+  stage.Event(FakeLink{.index = 1, .others = {Ipv6(0, 16'000)}});
+  EXPECT_THAT(stage.TakeWords(), IsEmpty());
+  EXPECT_EQ(stage.Interface(1).ipv6().cacheinfo().reachable_time().seconds(), 16);
+  stage.Event(FakeLink{.index = 1, .others = {Ipv6(0x10, 16'000)}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: ipv6"));
+}
+
+TEST(InterfaceRowTest, SettingsThatRunByThemselvesAreNotAmongWhatChanged) {
+  StagedState stage;
+  stage.Sync({{.index = 1, .others = {Ipv6(0, 15'000)}}});
+  stage.TakeWords();
+  stage.Event(FakeLink{.index = 1, .mtu = 9000, .others = {Ipv6(0, 16'000)}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: mtu"));
+}
+
+// The fields of the settings stand among the others, whatever their numbers.
+TEST(InterfaceRowTest, SettingsThatComeOrGoAloneAreWhatChanged) {
+  const auto port = netlink::FakeAttributes()
+                        .Text(IFLA_INFO_SLAVE_KIND, "vrf")
+                        .Add(IFLA_INFO_SLAVE_DATA,
+                             netlink::FakeAttributes().Number<uint32_t>(IFLA_VRF_PORT_TABLE, 10));
+  const auto xdp = netlink::FakeAttributes().Number<uint8_t>(IFLA_XDP_ATTACHED, 0);
+  const RawAttribute always[] = {Ipv6(0, 15'000), {IFLA_XDP, AsText(xdp)}};
+  StagedState stage;
+  stage.Sync({{.index = 1, .others = {always[0], always[1]}}});
+  stage.TakeWords();
+  stage.Event(
+      FakeLink{.index = 1, .others = {always[0], always[1], {IFLA_LINKINFO, AsText(port)}}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind vrf_port"));
+  stage.Event(FakeLink{.index = 1, .others = {always[1]}});
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind ipv6 vrf_port"));
+}
+
+TEST(InterfaceRowTest, AMapOfZerosIsNone) {
+  rtnl_link_ifmap map{};
+  EXPECT_FALSE(RowOf({.others = {Raw(IFLA_MAP, map)}}).has_map());
+  map.irq = 11;
+  map.port = 3;
+  const pb::Interface row = RowOf({.others = {Raw(IFLA_MAP, map)}});
+  EXPECT_EQ(row.map().irq(), 11);
+  EXPECT_EQ(row.map().port(), 3);
+  EXPECT_EQ(row.map().mem_start(), 0);
+  EXPECT_THAT(row.unknown_attributes(), IsEmpty());
+}
+
+TEST(InterfaceRowTest, TellsWhatYoungKernelsTell) {
+  constexpr uint16_t kHorizon = 66;    // IFLA_MAX_PACING_OFFLOAD_HORIZON, of either width.
+  constexpr uint16_t kImmutable = 67;  // IFLA_NETNS_IMMUTABLE.
+  constexpr uint16_t kHeadroom = 68;   // IFLA_HEADROOM.
+  constexpr uint16_t kTailroom = 69;   // IFLA_TAILROOM.
+  const pb::Interface row =
+      RowOf({.others = {Raw<uint32_t>(kHorizon, 2'000'000'001), Raw<uint8_t>(kImmutable, 1),
+                        Raw<uint16_t>(kHeadroom, 64), Raw<uint16_t>(kTailroom, 0)}});
+  EXPECT_EQ(row.max_pacing_offload_horizon().seconds(), 2);
+  EXPECT_EQ(row.max_pacing_offload_horizon().nanos(), 1);
+  EXPECT_TRUE(row.netns_immutable());
+  EXPECT_EQ(row.headroom(), 64);
+  EXPECT_TRUE(row.has_tailroom());
+  const pb::Interface wide = RowOf({.others = {Raw<uint64_t>(kHorizon, 5'000'000'000)}});
+  EXPECT_EQ(wide.max_pacing_offload_horizon().seconds(), 5);
+  EXPECT_THAT(row.unknown_attributes(), IsEmpty());
+}
+
+TEST(InterfaceRowTest, WhatADevlinkPortHoldsIsUnknownAndAnEmptyOneIsNothing) {
+  constexpr uint16_t kDevlinkPort = 62;  // IFLA_DEVLINK_PORT.
+  constexpr uint16_t kDpllPin = 65;      // IFLA_DPLL_PIN.
+  EXPECT_THAT(RowOf({.others = {{kDevlinkPort, ""}, {kDpllPin, ""}}}).unknown_attributes(),
+              IsEmpty());
+  const auto port = netlink::FakeAttributes().Number<uint32_t>(3, 7);
+  const pb::Interface row = RowOf({.others = {{kDevlinkPort, AsText(port)}}});
+  ASSERT_EQ(row.unknown_attributes_size(), 1);
+  EXPECT_EQ(row.unknown_attributes(0).type(), 3);
+  EXPECT_THAT(row.unknown_attributes(0).parents(), ElementsAre(kDevlinkPort));
+}
+
+TEST(InterfaceRowTest, KindsWithoutSettingsHaveTheirMessage) {
+  for (const char* kind : {"dummy", "wireguard", "vxcan"}) {
+    const pb::Interface row = RowOf({.kind = kind});
+    EXPECT_EQ(row.GetDescriptor()->FindFieldByNumber(row.details_case())->name(), kind);
+  }
+  EXPECT_EQ(RowOf({.kind = "new-kind"}).details_case(), pb::Interface::DETAILS_NOT_SET);
 }
 
 TEST(StatsBlockTest, TellsTheCountersOfEachLinkOfADump) {

@@ -1,13 +1,18 @@
 // What a Linux 6.12 kernel told of many kinds of links, put into the tables.
 #include <gmock/gmock.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +23,7 @@
 namespace linkvane::server {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 class ReplayTest : public ::testing::TestWithParam<std::string> {
@@ -77,6 +83,128 @@ TEST_P(ReplayTest, TheSameDumpsAgainChangeNothingAndEncodeNothing) {
   DumpAll();
   EXPECT_THAT(stage_.TakeWords(), IsEmpty());
   EXPECT_EQ(RowsEncoded(), encoded);
+}
+
+TEST_P(ReplayTest, OnlyDevlinkPortsAreUnknown) {
+  constexpr uint32_t kDevlinkPort = 62;  // IFLA_DEVLINK_PORT.
+  DumpAll();
+  for (const auto& row : stage_.Interfaces()) {
+    for (const auto& unknown : row.unknown_attributes()) {
+      EXPECT_THAT(unknown.parents(), ElementsAre(kDevlinkPort)) << row.name();
+    }
+  }
+}
+
+// Upper case, and without what iproute2 and we put between words: "layer2+3" is "LAYER23".
+std::string Plain(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    if (std::strchr("-+_.", c) == nullptr) plain += static_cast<char>(std::toupper(c));
+  }
+  return plain;
+}
+
+// A field as iproute2 would write it, plain; "" for one that has no such form.
+std::string FieldText(const google::protobuf::Message& message, const std::string& name,
+                      bool as_number) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& values = *message.GetReflection();
+  const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
+  if (field == nullptr || field->is_repeated() || !values.HasField(message, field)) return "";
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return absl::StrCat(values.GetUInt32(message, field));
+    case FieldDescriptor::CPPTYPE_INT32:
+      return absl::StrCat(values.GetInt32(message, field));
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return values.GetBool(message, field) ? "1" : "0";
+    case FieldDescriptor::CPPTYPE_ENUM: {
+      const int number = values.GetEnumValue(message, field);
+      if (as_number) return absl::StrCat(number - 1);
+      const auto& names = *field->enum_type();
+      // BOND_MODE_UNSPECIFIED has the prefix that the others have.
+      const size_t prefix = names.value(0)->name().size() - std::strlen("UNSPECIFIED");
+      return Plain(names.FindValueByNumber(number)->name().substr(prefix));
+    }
+    case FieldDescriptor::CPPTYPE_STRING: {
+      const std::string text = values.GetString(message, field);
+      return text == "::" || text == "0.0.0.0" ? "ANY" : Plain(text);
+    }
+    default:
+      return "";
+  }
+}
+
+std::string ValueText(const google::protobuf::Value& value) {
+  switch (value.kind_case()) {
+    case google::protobuf::Value::kNumberValue:
+      return absl::StrCat(static_cast<int64_t>(value.number_value()));
+    case google::protobuf::Value::kBoolValue:
+      return value.bool_value() ? "1" : "0";
+    default:
+      if (value.string_value() == "on") return "1";
+      return Plain(value.string_value());
+  }
+}
+
+// Of those settings that both call and write the same.
+TEST_P(ReplayTest, SettingsAreWhatIproute2Reads) {
+  static const std::set<std::string> kOtherwise = {
+      // Names instead of numbers, other notations, other meanings.
+      "active_slave",
+      "primary",
+      "link",
+      "slave1",
+      "slave2",
+      "bridge_id",
+      "root_id",
+      "tos",
+      "okey",
+      "ikey",
+      "flowinfo",
+      "id",
+      "no",
+      "if_id",
+      "erspan_hwid",
+      "protocol",
+      "vlan_protocol",
+      "proto",
+      "ethertype",
+      "group_fwd_mask",
+      "fwmark",
+      "label"};
+  DumpAll();
+  std::map<int32_t, linkvane::v1::Interface> rows;
+  for (auto& row : stage_.Interfaces()) rows[row.index()] = row;
+  std::map<std::string, int> compared;
+  const google::protobuf::ListValue links = Json("link.json");
+  for (const auto& link : links.values()) {
+    const auto& fields = link.struct_value().fields();
+    if (!fields.contains("linkinfo")) continue;
+    const auto& row = rows.at(static_cast<int32_t>(fields.at("ifindex").number_value()));
+    const auto& info = fields.at("linkinfo").struct_value().fields();
+    const auto compare = [&](const char* part, uint32_t number) {
+      const auto data = info.find(part);
+      if (data == info.end() || number == 0) return;
+      const auto* field = row.GetDescriptor()->FindFieldByNumber(static_cast<int>(number));
+      const auto& settings = row.GetReflection()->GetMessage(row, field);
+      for (const auto& [name, value] : data->second.struct_value().fields()) {
+        const std::string ours =
+            FieldText(settings, name, value.kind_case() == google::protobuf::Value::kNumberValue);
+        if (ours.empty() || kOtherwise.contains(name)) continue;
+        // iproute2 has no word for the first one of an enum's.
+        if (value.kind_case() == google::protobuf::Value::kNullValue) continue;
+        EXPECT_EQ(ours, ValueText(value)) << row.name() << " " << field->name() << "." << name;
+        ++compared[field->name()];
+      }
+    };
+    compare("info_data", row.details_case());
+    compare("info_slave_data", row.port_case());
+  }
+  EXPECT_FALSE(compared.empty());
+  if (GetParam() == "main") {
+    EXPECT_GT(compared.size(), 25) << ::testing::PrintToString(compared);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Namespaces, ReplayTest, ::testing::Values("main", "ns1", "ns2"),

@@ -3,9 +3,11 @@
 #define LINKVANE_SERVER_STATE_ROW_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 
@@ -26,10 +28,13 @@ class Row {
   std::string key;
   // New for each incarnation.
   std::string uid;
-  // The message of the contract (Interface, Addr), encoded. Made once.
+  // The message of the contract (Interface, Addr), encoded. Made once. First, `steady_size` bytes,
+  // all whose difference is a change; then what runs by itself, or may (unknown_attributes). A
+  // message in it, such as the settings of a bridge with its timers, can have a field in each of
+  // both parts, which whoever decodes it puts together.
   std::string wire;
-  // The number of the message's field for what this version has no field for.
-  uint32_t unknown_attributes_field = 0;
+  size_t steady_size = 0;
+  std::string_view steady_wire() const { return std::string_view(wire).substr(0, steady_size); }
   // Of the change that made this version, and when the server learned of it.
   uint64_t revision = 0;
   absl::Time changed_at;

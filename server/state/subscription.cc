@@ -109,7 +109,8 @@ void Subscription::AddStep(const Change& change) {
     event.row = change.after;
     event.previous = change.before;
     event.changed = MaskOf(*event.row)
-                        .Visible(change.changed_fields(), change.before->wire, change.after->wire);
+                        .Visible(change.changed_fields(), change.before->steady_wire(),
+                                 change.after->steady_wire());
     if (event.changed.none()) return;
   } else if (after_visible) {
     event.type = pb::EVENT_TYPE_ADDED;
@@ -154,7 +155,8 @@ void Subscription::AddDirty() {
         event.type = pb::EVENT_TYPE_MODIFIED;
         event.previous = dirty.base;
         event.changed =
-            MaskOf(*dirty.now).Visible(dirty.changed, dirty.base->wire, dirty.now->wire);
+            MaskOf(*dirty.now)
+                .Visible(dirty.changed, dirty.base->steady_wire(), dirty.now->steady_wire());
         if (event.changed.none()) continue;
       }
       batch_.push_back(std::move(event));

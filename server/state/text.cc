@@ -38,6 +38,8 @@ size_t Utf8SequenceLength(std::string_view bytes) {
   return length;
 }
 
+constexpr char kDigits[] = "0123456789abcdef";
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -85,8 +87,17 @@ std::u32string CodePoints(std::string_view bytes) {
   return characters;
 }
 
+std::string Hex(netlink::Bytes bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
 std::string ColonHex(netlink::Bytes address) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   text.reserve(address.size() * 3);
   for (const std::byte byte : address) {

@@ -24,6 +24,9 @@ std::u32string CodePoints(std::string_view bytes);
 // "02:00:5e:10:00:01"; "" for none.
 std::string ColonHex(netlink::Bytes address);
 
+// "02005e100001"; "" for none.
+std::string Hex(netlink::Bytes bytes);
+
 // The bytes that ColonHex would print so, of either case; false if the text is not of that form.
 bool ParseColonHex(std::string_view text, std::string& bytes);
 

@@ -103,6 +103,7 @@ bool AppendFields(Bytes payload, const ValueFormat& format, netlink::DecodeTally
                   std::string& out) {
   bool whole = true;
   for (const netlink::StructField& field : format.fields) {
+    if (format.grows && field.offset + size_t{field.format.width} > payload.size()) continue;
     if (field.offset > payload.size()) return false;
     whole = AppendValue(field.number, payload.subspan(field.offset), field.format, nullptr, tally,
                         out) &&
@@ -144,6 +145,10 @@ bool AppendValue(uint32_t number, Bytes payload, const ValueFormat& format,
     case Shape::kBridgeId:
       if (payload.size() < format.width) return false;
       AppendBytesField(number, BridgeIdText(payload), out);
+      return true;
+    case Shape::kHex:
+      if (payload.size() < format.width) return false;
+      AppendBytesField(number, Hex(payload.first(format.width)), out);
       return true;
     case Shape::kText:
       AppendBytesField(number, ToUtf8(netlink::LoadText(payload)), out);

@@ -24,6 +24,7 @@ using SeenAttributes = std::bitset<netlink::LinkRuleSet::kTypes>;
 //                    the number itself at kRawFieldOffset
 //   bits             repeated: the position + 1 of each bit that is set and has a name; the number
 //                    itself at kRawFieldOffset
+//   hex              its digits
 //   addresses        their text             attributes in it, a struct   a message
 //   a list           repeated elements
 // What is too short is left out and counted.

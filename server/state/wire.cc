@@ -101,6 +101,22 @@ size_t BytesFieldSize(uint32_t number, size_t value_size) {
   return VarintSize((number << 3) | kBytes) + VarintSize(value_size) + value_size;
 }
 
+std::string MergeFields(std::string_view a, std::string_view b) {
+  std::string merged;
+  merged.reserve(a.size() + b.size());
+  WireReader reader_a(a);
+  WireReader reader_b(b);
+  WireField field_a;
+  WireField field_b;
+  bool more_a = reader_a.Next(field_a);
+  bool more_b = reader_b.Next(field_b);
+  while (more_a || more_b) {
+    const bool from_a = more_a && (!more_b || field_a.number <= field_b.number);
+    merged += from_a ? NextRun(reader_a, field_a, more_a) : NextRun(reader_b, field_b, more_b);
+  }
+  return merged;
+}
+
 FieldSet DifferentFields(std::string_view a, std::string_view b) {
   FieldSet different;
   WireReader reader_a(a);

@@ -41,7 +41,11 @@ void AppendBytesField(uint32_t number, std::string_view value, std::string& out)
 // The size that AppendBytesField adds.
 size_t BytesFieldSize(uint32_t number, size_t value_size);
 
-// The field numbers whose values differ, in any of their occurrences.
+// Two encoded messages in one, their fields in ascending order, as they are in each of both.
+std::string MergeFields(std::string_view a, std::string_view b);
+
+// The field numbers whose values differ, in any of their occurrences. The fields of both messages
+// are in ascending order.
 FieldSet DifferentFields(std::string_view a, std::string_view b);
 
 }  // namespace linkvane::server

@@ -127,5 +127,27 @@ TEST(WireTest, AFieldThatChangedToTheDefaultDiffers) {
   EXPECT_EQ(different.count(), 1);
 }
 
+TEST(WireTest, MergedFieldsStandInTheOrderOfTheirNumbers) {
+  std::string even;
+  std::string odd;
+  AppendVarintField(2, 1, even);
+  AppendBytesField(4, "a", even);
+  AppendBytesField(4, "b", even);
+  AppendVarintField(1, 1, odd);
+  AppendVarintField(5, 1, odd);
+  AppendVarintField(7, 1, odd);
+  for (const std::string& merged : {MergeFields(even, odd), MergeFields(odd, even)}) {
+    std::string numbers;
+    WireReader reader(merged);
+    WireField field;
+    while (reader.Next(field)) numbers += static_cast<char>('0' + field.number);
+    EXPECT_EQ(numbers, "124457");
+    EXPECT_EQ(merged.size(), even.size() + odd.size());
+  }
+  EXPECT_EQ(MergeFields(even, ""), even);
+  EXPECT_EQ(MergeFields("", odd), odd);
+  EXPECT_EQ(MergeFields("", ""), "");
+}
+
 }  // namespace
 }  // namespace linkvane::server

@@ -1,14 +1,22 @@
-"""What has to be equal between `ip -j -d` (and sysfs) and Linkvane: a row for each field.
+"""What has to be equal between `ip -j -d` (and sysfs) and Linkvane: a row for each field, as
+comparison.py explains. The settings of links and ports are in kinds.py and ports.py."""
 
-A field of ours, or a key of ip's, that is in neither a row nor a list of what is left out, is a
-difference, too: nothing is forgotten silently.
-"""
-
-import re
-
-from fields import value_of, values_of
+from comparison import Anything, Either, Table, differences
+from conversions import (
+    default,
+    enum,
+    hardware,
+    named,
+    newer,
+    number,
+    same,
+    text,
+)
+from fields import values_of
+from kinds import KINDS
 from netns import raw_of
-from protos import Addr, Interface, addr_pb2, interface_pb2
+from ports import PORTS
+from protos import Interface, addr_pb2, interface_pb2
 
 LIFETIME_FOREVER = 0xFFFFFFFF
 # The kernel tells lifetimes in whole seconds, and time goes by between two readings.
@@ -45,6 +53,7 @@ _OPER_STATES = {  # ip's name: (number, ours)
     "UP": (6, "UP"),
 }
 _LINK_MODES = {"DEFAULT": (0, "DEFAULT"), "DORMANT": (1, "DORMANT"), "TESTING": (2, "TESTING")}
+_ADDR_GEN_MODES = {"eui64": 0, "none": 1, "stable_secret": 2, "random": 3}
 _SCOPES = {
     "global": (0, "GLOBAL"),
     "site": (200, "SITE"),
@@ -70,26 +79,6 @@ _PERMANENT = 0x80
 _PROTOCOLS = {"kernel_lo": 1, "kernel_ra": 2, "kernel_ll": 3}
 
 
-class _Either:
-    """Equal to any of several values."""
-
-    def __init__(self, *values):
-        self.values = values
-
-    def __eq__(self, other):
-        return other in self.values
-
-    def __repr__(self):
-        return " or ".join(map(repr, self.values))
-
-
-class _Anything:
-    """Equal to whatever it is."""
-
-    def __eq__(self, other):
-        return True
-
-
 class _Between:
     """Equal to a Timestamp from `first` to `last`."""
 
@@ -103,32 +92,8 @@ class _Between:
         return f"from {self.first:.1f} to {self.last:.1f}"
 
 
-# How a value becomes what our field has to be. `value` is None where ip has no such key; `row` is
-# the object that the key is in, `view` all that ip said.
-
-
-def _same(value, row, view):
-    return value
-
-
-def _or_zero(value, row, view):
-    return value or 0
-
-
 def _or_empty(value, row, view):
     return value or ""
-
-
-def _number(value, row, view):
-    return None if value is None else int(value)
-
-
-def _text(value, row, view):
-    return None if value is None else raw_of(value).decode("utf-8", "replace")
-
-
-def _text_or_empty(value, row, view):
-    return _text(value or "", row, view)
 
 
 def _odd_bytes(value, row, view):
@@ -138,7 +103,7 @@ def _odd_bytes(value, row, view):
 
 
 def _texts(values, row, view):
-    return [_text(value, row, view) for value in values or []]
+    return [text(value, row, view) for value in values or []]
 
 
 def _odd_bytes_of_all(values, row, view):
@@ -155,6 +120,9 @@ def _entry(table, place, prefix="", enum=None):
         return enum.Value(prefix + entry) if enum else entry
 
     return how
+
+
+_oper_state = _entry(_OPER_STATES, 1, "OPER_STATE_", interface_pb2.OperState)
 
 
 def _all_link_flags(row):
@@ -189,7 +157,7 @@ def _is_up(value, row, view):
 
 def _carrier(value, row, view):
     # sysfs tells it only while the interface is up.
-    return _Anything() if value is None or "UP" not in row["flags"] else value == "1"
+    return Anything() if value is None or "UP" not in row["flags"] else value == "1"
 
 
 def _group(value, row, view):
@@ -204,7 +172,7 @@ def _link_index(value, row, view):
     if "link_index" in row:
         return row["link_index"]
     # The kernel's 0 says that there is none.
-    return _Either(None, 0) if value is None else view.index_of[value]
+    return Either(None, 0) if value is None else view.index_of[value]
 
 
 def _family(value, row, view):
@@ -236,146 +204,188 @@ def _until(value, row, view):
 
 def _protocol(value, row, view):
     # This iproute2 may be too old to know it.
-    return _PROTOCOLS.get(value, value) if value is not None else _Anything()
+    return _PROTOCOLS.get(value, value) if value is not None else Anything()
 
 
-_INTERFACE_ROWS = (  # our field, ip's key (in sysfs where it says so), how
-    ("index", "ifindex", _same),
-    ("name", "ifname", _text),
-    ("raw_name", "ifname", _odd_bytes),
-    ("alt_names", "altnames", _texts),
-    ("raw_alt_names", "altnames", _odd_bytes_of_all),
-    ("alias", "ifalias", _text),
-    ("raw_alias", "ifalias", _odd_bytes),
-    ("hardware_type", "sysfs type", _number),
-    ("hardware_type_name", "link_type", _text),
-    ("hardware_address", "address", _or_empty),
-    ("broadcast_address", "broadcast", _or_empty),
-    ("flags", "flags", _link_flags),
-    ("flags_raw", "flags", _link_flag_bits),
-    ("admin_up", "flags", _is_up),
-    ("oper_state", "operstate", _entry(_OPER_STATES, 1, "OPER_STATE_", interface_pb2.OperState)),
-    ("oper_state_raw", "operstate", _entry(_OPER_STATES, 0)),
-    ("carrier", "sysfs carrier", _carrier),
-    ("carrier_changes", "sysfs carrier_changes", _number),
-    ("carrier_up_count", "sysfs carrier_up_count", _number),
-    ("carrier_down_count", "sysfs carrier_down_count", _number),
-    ("link_mode", "linkmode", _entry(_LINK_MODES, 1, "LINK_MODE_", interface_pb2.LinkMode)),
-    ("link_mode_raw", "linkmode", _entry(_LINK_MODES, 0)),
-    ("mtu", "mtu", _same),
-    ("min_mtu", "min_mtu", _same),
-    ("max_mtu", "max_mtu", _same),
-    ("tx_queue_len", "txqlen", _or_zero),  # ip leaves out a 0
-    ("group", "group", _group),
-    ("kind", "linkinfo.info_kind", _text),
-    ("slave_kind", "linkinfo.info_slave_kind", _text),
-    ("master_index", "master", _index_of),
-    ("master_name", "master", _text),
-    ("raw_master_name", "master", _odd_bytes),
-    ("link_index", "link", _link_index),
-    ("link_name", "link", _text),
-    ("raw_link_name", "link", _odd_bytes),
-    ("link_netns_id", "link_netnsid", _same),
-    ("qdisc", "qdisc", _text),
-    ("num_tx_queues", "num_tx_queues", _same),
-    ("num_rx_queues", "num_rx_queues", _same),
-    ("gso_max_size", "gso_max_size", _same),
-    ("gso_max_segs", "gso_max_segs", _same),
-    ("gro_max_size", "gro_max_size", _same),
-    ("tso_max_size", "tso_max_size", _same),
-    ("tso_max_segs", "tso_max_segs", _same),
-    ("promiscuity", "promiscuity", _same),
-    ("allmulticast", "allmulti", _same),
+def _permanent_address(value, row, view):
+    """ip shows it only where it differs from the present one."""
+    if value is None:
+        return Either("", hardware(row.get("address"), row, view))
+    return hardware(value, row, view)
+
+
+def _reasons(value, row, view):
+    """Bits, written as their places."""
+    return Either(None, 0) if value is None else sum(1 << int(place) for place in value)
+
+
+def _program_in(mode):
+    def how(value, row, view):
+        programs = [entry["prog"]["id"] for entry in value or [] if entry["mode"] == mode]
+        return programs[0] if programs else None
+
+    return how
+
+
+_INTERFACE = Table(
+    rows=(  # our field, ip's key (in sysfs where it says so), how
+        ("index", "ifindex", same),
+        ("name", "ifname", text),
+        ("raw_name", "ifname", _odd_bytes),
+        ("alt_names", "altnames", _texts),
+        ("raw_alt_names", "altnames", _odd_bytes_of_all),
+        ("alias", "ifalias", text),
+        ("raw_alias", "ifalias", _odd_bytes),
+        ("hardware_type", "sysfs type", number),
+        ("hardware_type_name", "link_type", text),
+        ("hardware_address", "address", hardware),
+        ("broadcast_address", "broadcast", hardware),
+        ("flags", "flags", _link_flags),
+        ("flags_raw", "flags", _link_flag_bits),
+        ("admin_up", "flags", _is_up),
+        ("oper_state", "operstate", _oper_state),
+        ("oper_state_raw", "operstate", _entry(_OPER_STATES, 0)),
+        ("carrier", "sysfs carrier", _carrier),
+        ("carrier_changes", "sysfs carrier_changes", number),
+        ("carrier_up_count", "sysfs carrier_up_count", number),
+        ("carrier_down_count", "sysfs carrier_down_count", number),
+        ("link_mode", "linkmode", _entry(_LINK_MODES, 1, "LINK_MODE_", interface_pb2.LinkMode)),
+        ("link_mode_raw", "linkmode", _entry(_LINK_MODES, 0)),
+        ("mtu", "mtu", same),
+        ("min_mtu", "min_mtu", same),
+        ("max_mtu", "max_mtu", same),
+        ("tx_queue_len", "txqlen", default(0)),  # ip leaves out a 0
+        ("group", "group", _group),
+        ("kind", "linkinfo.info_kind", text),
+        ("slave_kind", "linkinfo.info_slave_kind", text),
+        ("master_index", "master", _index_of),
+        ("master_name", "master", text),
+        ("raw_master_name", "master", _odd_bytes),
+        ("link_index", "link", _link_index),
+        ("link_name", "link", text),
+        ("raw_link_name", "link", _odd_bytes),
+        ("link_netns_id", "link_netnsid", same),
+        ("qdisc", "qdisc", text),
+        ("num_tx_queues", "num_tx_queues", same),
+        ("num_rx_queues", "num_rx_queues", same),
+        ("gso_max_size", "gso_max_size", same),
+        ("gso_max_segs", "gso_max_segs", same),
+        ("gro_max_size", "gro_max_size", same),
+        ("tso_max_size", "tso_max_size", same),
+        ("tso_max_segs", "tso_max_segs", same),
+        ("promiscuity", "promiscuity", same),
+        ("allmulticast", "allmulti", same),
+        ("permanent_address", "permaddr", _permanent_address),
+        ("proto_down", "proto_down", default(False)),  # ip shows it where it is on
+        ("proto_down_reason", "proto_down_reason", _reasons),
+        ("phys_port_id", "phys_port_id", _or_empty),
+        ("phys_port_name", "phys_port_name", _or_empty),
+        ("phys_switch_id", "phys_switch_id", _or_empty),
+        ("parent_bus", "parentbus", _or_empty),
+        ("parent_device", "parentdev", _or_empty),
+        *enum("xdp.attached", "xdp.mode", default(0)),  # ip shows XDP where there is a program
+        ("xdp.prog_id", "xdp.prog.id", same),
+        ("xdp.drv_prog_id", "xdp.attached", _program_in(1)),
+        ("xdp.skb_prog_id", "xdp.attached", _program_in(2)),
+        ("xdp.hw_prog_id", "xdp.attached", _program_in(3)),
+        *enum("ipv6_addr_gen_mode", "inet6_addr_gen_mode", named(_ADDR_GEN_MODES)),
+        ("gso_ipv4_max_size", "gso_ipv4_max_size", newer(same)),
+        ("gro_ipv4_max_size", "gro_ipv4_max_size", newer(same)),
+    ),
+    ours={
+        "uid": "ip has nothing like it",
+        "stats": "compared by counter_differences()",
+        "unknown_attributes": "what ip shows of it has other names",
+        "ipv6_token": "`ip token` shows it, `ip link` does not",
+        "num_vf": "ip shows the functions themselves",
+        "ipv4": "sysctls, which ip does not show",
+        "ipv6": "sysctls, which ip does not show",
+        "map": "zeros are left out, and ip does not show it",
+        "max_pacing_offload_horizon": "younger than the versions of ip",
+        "netns_immutable": "younger than the versions of ip",
+        "headroom": "younger than the versions of ip",
+        "tailroom": "younger than the versions of ip",
+        "xdp.flags": "the kernel takes it and does not tell it",
+        **{
+            field.name: "compared by _settings_differences()"
+            for oneof in ("details", "port")
+            for field in Interface.DESCRIPTOR.oneofs_by_name[oneof].fields
+        },
+    },
+    ips={
+        "link_index": "part of link, in another namespace",
+        "link_pointtopoint": "the flag POINTOPOINT, again",
+        "linkinfo.info_data": "compared by _settings_differences()",
+        "linkinfo.info_slave_data": "compared by _settings_differences()",
+        "stats64": "counters run by themselves; see counter_differences()",
+        **{
+            f"xdp.prog.{key}": "of the program, which the kernel tells elsewhere"
+            for key in ("name", "tag", "jited", "load_time", "created_by_uid", "btf_id")
+        },
+    },
 )
-_ADDR_ROWS = (
-    ("interface_index", "link ifindex", _same),
-    ("interface_name", "link ifname", _text),
-    ("raw_interface_name", "link ifname", _odd_bytes),
-    ("family", "family", _family),
-    ("address", "local", _same),
-    ("prefix_length", "prefixlen", _same),
-    ("peer_address", "address", _same),
-    ("broadcast_address", "broadcast", _same),
-    ("anycast_address", "anycast", _same),
-    ("label", "label", _text),
-    ("raw_label", "label", _odd_bytes),
-    ("scope", "scope", _entry(_SCOPES, 1, "ADDR_SCOPE_", addr_pb2.AddrScope)),
-    ("scope_raw", "scope", _entry(_SCOPES, 0)),
-    ("flags", "dynamic", _addr_flags),
-    ("flags_raw", "dynamic", _addr_flag_bits),
-    ("preferred_until", "preferred_life_time", _until),
-    ("valid_until", "valid_life_time", _until),
-    ("protocol", "protocol", _protocol),
-    ("route_metric", "metric", _same),
+_ADDR = Table(
+    rows=(
+        ("interface_index", "link ifindex", same),
+        ("interface_name", "link ifname", text),
+        ("raw_interface_name", "link ifname", _odd_bytes),
+        ("family", "family", _family),
+        ("address", "local", same),
+        ("prefix_length", "prefixlen", same),
+        ("peer_address", "address", same),
+        ("broadcast_address", "broadcast", same),
+        ("anycast_address", "anycast", same),
+        ("label", "label", text),
+        ("raw_label", "label", _odd_bytes),
+        ("scope", "scope", _entry(_SCOPES, 1, "ADDR_SCOPE_", addr_pb2.AddrScope)),
+        ("scope_raw", "scope", _entry(_SCOPES, 0)),
+        ("flags", "dynamic", _addr_flags),
+        ("flags_raw", "dynamic", _addr_flag_bits),
+        ("preferred_until", "preferred_life_time", _until),
+        ("valid_until", "valid_life_time", _until),
+        ("protocol", "protocol", _protocol),
+        ("route_metric", "metric", same),
+    ),
+    ours={
+        "uid": "ip has nothing like it",
+        "unknown_attributes": "what ip shows of it has other names",
+        "created_at": "ip does not show the kernel's time stamps",
+        "updated_at": "ip does not show the kernel's time stamps",
+    },
+    ips={key: "one of flags and flags_raw" for key in (*_ADDR_FLAGS, "ifa_flags")},
 )
-_LATER = "for a later version of the contract"
-_LEFT_OUT_OF_OURS = {
-    "uid": "ip has nothing like it",
-    "stats": "compared by counter_differences()",
-    "unknown_attributes": "what ip shows of it has other names",
-    "created_at": "ip does not show the kernel's time stamps",
-    "updated_at": "ip does not show the kernel's time stamps",
-}
-_LEFT_OUT_OF_IPS = {
-    "inet6_addr_gen_mode": _LATER,
-    "inet6_token": _LATER,
-    "linkinfo.info_data": _LATER,
-    "linkinfo.info_slave_data": _LATER,
-    "parentbus": _LATER,
-    "parentdev": _LATER,
-    "permaddr": _LATER,
-    "link_index": "part of link, in another namespace",
-    "linkinfo": "by its parts",
-}
-_COUNTED_BY_FLAGS = {*_ADDR_FLAGS, "ifa_flags"}
+
+# Which of our fields are compared with sysfs.
+FROM_SYSFS = _INTERFACE.skipped({})
 
 
-def _lookup(row, key):
-    outer, _, inner = key.partition(".")
-    value = row.get(outer)
-    return value.get(inner) if inner and value is not None else value
-
-
-def _keys(row):
-    for key, value in row.items():
-        yield key
-        if key == "linkinfo":
-            yield from (f"{key}.{inner}" for inner in value)
-
-
-def _readable(value):
-    """One U+FFFD for any number of bytes that are not UTF-8, which Unicode leaves open."""
-    if isinstance(value, str):
-        return re.sub("\ufffd+", "\ufffd", value)
-    if isinstance(value, list):
-        return [_readable(item) for item in value]
-    return value
-
-
-def _differences(message, rows, row, beside, view, name):
-    """Lines on where `message` is not what the table makes of ip's `row`. `beside` has the rows of
-    other sources."""
+def _settings_differences(interface, link, view, name, tally):
+    """Where the settings of the link's kind and of it as a port are not what ip says."""
+    info = link.get("linkinfo", {})
     lines = []
-    for field, key, how in rows:
-        source, _, inner = key.rpartition(" ")
-        theirs = beside[source].get(inner) if source else _lookup(row, key)
-        expected = _readable(how(theirs, row, view))
-        ours = _readable(value_of(message, field))
-        if field == "flags":
-            ours = sorted(ours)
-        if not expected == ours:
-            lines.append(f"{name}: {field} is {ours!r}, {key} {theirs!r} calls for {expected!r}")
-    known = {field for field, _, _ in rows} | set(_LEFT_OUT_OF_OURS)
-    lines += [f"{name}: no rule for our {field}" for field in values_of(message).keys() - known]
-    known = {key for _, key, _ in rows} | set(_LEFT_OUT_OF_IPS) | _COUNTED_BY_FLAGS
-    lines += [f"{name}: no rule for ip's {key}" for key in _keys(row) if key not in known]
-    if not message.uid:
-        lines.append(f"{name}: no uid")
+    for oneof, tables, kind, suffix, data in (
+        ("details", KINDS, info.get("info_kind"), "", "info_data"),
+        ("port", PORTS, info.get("info_slave_kind"), "_port", "info_slave_data"),
+    ):
+        expected = kind + suffix if kind in tables else None
+        ours = interface.WhichOneof(oneof)
+        if ours != expected:
+            lines.append(f"{name}: {oneof} is {ours}, ip's kind {kind} calls for {expected}")
+        elif ours is not None:
+            message, row = getattr(interface, ours), info.get(data, {})
+            lines += differences(message, tables[kind], row, {}, view, f"{name} {ours}", tally)
+        elif data in info:
+            lines.append(f"{name}: no table for kind {kind}, of which ip says {info[data]}")
     return lines
 
 
-def interface_differences(interfaces, view):
-    """Where `interfaces` (all of them, in the order of a List) are not what ip says."""
+def _no_uid(message, name):
+    return [] if message.uid else [f"{name}: no uid"]
+
+
+def interface_differences(interfaces, view, tally=None):
+    """Where `interfaces` (all of them, in the order of a List) are not what ip says. A view without
+    sysfs leaves out FROM_SYSFS. `tally` counts the values that were compared, by message."""
     links = sorted(view.links, key=lambda link: link["ifindex"])
     ours = [interface.index for interface in interfaces]
     theirs = [link["ifindex"] for link in links]
@@ -383,8 +393,11 @@ def interface_differences(interfaces, view):
         return [f"the interfaces are {ours}, ip has {theirs}"]
     lines = []
     for interface, link in zip(interfaces, links):
-        beside = {"sysfs": view.sysfs.get(link["ifname"], {})}
-        lines += _differences(interface, _INTERFACE_ROWS, link, beside, view, link["ifname"])
+        name = link["ifname"]
+        beside = {} if view.sysfs is None else {"sysfs": view.sysfs.get(name, {})}
+        lines += differences(interface, _INTERFACE, link, beside, view, name, tally)
+        lines += _settings_differences(interface, link, view, name, tally)
+        lines += _no_uid(interface, name)
     if len({interface.uid for interface in interfaces}) != len(interfaces):
         lines.append("a uid appears twice")
     return lines
@@ -403,7 +416,7 @@ def addr_differences(addrs, view):
     lines = []
     for addr, (link, row) in zip(addrs, pairs):
         name = f"{link['ifname']} {row['local']}"
-        lines += _differences(addr, _ADDR_ROWS, row, {"link": link}, view, name)
+        lines += differences(addr, _ADDR, row, {"link": link}, view, name) + _no_uid(addr, name)
     if len({addr.uid for addr in addrs}) != len(addrs):
         lines.append("a uid appears twice")
     return lines
@@ -426,6 +439,3 @@ def counter_differences(interfaces, before, after):
                 lines.append(f"{name}: {field} is {value}, sysfs had {low} and then {high}")
     return lines
 
-
-assert {row[0] for row in _INTERFACE_ROWS} <= set(Interface.DESCRIPTOR.fields_by_name)
-assert {row[0] for row in _ADDR_ROWS} <= set(Addr.DESCRIPTOR.fields_by_name)

@@ -9,6 +9,20 @@ import time
 _numbers = itertools.count(1)
 # Attributes in /sys/class/net/NAME that `ip -j` does not show.
 _SYSFS = ("type", "carrier", "carrier_changes", "carrier_up_count", "carrier_down_count")
+# Settings in linkinfo that run by themselves.
+_RUNNING = (
+    "fdb_n_learned",
+    "forward_delay_timer",
+    "gc_timer",
+    "hello_timer",
+    "hold_timer",
+    "mcast_querier_ipv4_other_timer",
+    "mcast_querier_ipv6_other_timer",
+    "message_age_timer",
+    "seq_nr",
+    "tcn_timer",
+    "topology_change_timer",
+)
 
 
 class CommandFailed(Exception):
@@ -33,6 +47,13 @@ def text_of(raw):
 def raw_of(text):
     """The bytes that text_of() took."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def _steady(value):
+    """A part of linkinfo, without what runs by itself."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _steady(inner) for key, inner in value.items() if key not in _RUNNING}
 
 
 def _line(command):
@@ -134,10 +155,7 @@ class View:
         links = []
         for link in self.links:
             link = dict(link)
-            info = dict(link.get("linkinfo", {}))
-            for data in ("info_data", "info_slave_data"):
-                info.pop(data, None)
-            link["linkinfo"] = info
+            link["linkinfo"] = _steady(link.get("linkinfo", {}))
             links.append(link)
         forever = 0xFFFFFFFF
         addrs = []

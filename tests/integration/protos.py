@@ -30,6 +30,7 @@ Interface = interface_pb2.Interface
 InterfaceFilter = interface_pb2.InterfaceFilter
 ListAddrsRequest = network_state_service_pb2.ListAddrsRequest
 ListInterfacesRequest = network_state_service_pb2.ListInterfacesRequest
+ListInterfacesResponse = network_state_service_pb2.ListInterfacesResponse
 RetryInfo = error_details_pb2.RetryInfo
 Revision = types_pb2.Revision
 RpcStatus = status_pb2.Status
