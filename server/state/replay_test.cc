@@ -186,8 +186,9 @@ TEST_P(ReplayTest, SettingsAreWhatIproute2Reads) {
     const auto compare = [&](const char* part, uint32_t number) {
       const auto data = info.find(part);
       if (data == info.end() || number == 0) return;
-      const auto* field = row.GetDescriptor()->FindFieldByNumber(static_cast<int>(number));
-      const auto& settings = row.GetReflection()->GetMessage(row, field);
+      const auto* field =
+          linkvane::v1::Interface::descriptor()->FindFieldByNumber(static_cast<int>(number));
+      const auto& settings = linkvane::v1::Interface::GetReflection()->GetMessage(row, field);
       for (const auto& [name, value] : data->second.struct_value().fields()) {
         const std::string ours =
             FieldText(settings, name, value.kind_case() == google::protobuf::Value::kNumberValue);

@@ -166,6 +166,7 @@ class Contract {
 std::vector<std::string> FieldsOf(const char* oneof) {
   std::vector<std::string> names;
   const auto* group = pb::Interface::descriptor()->FindOneofByName(oneof);
+  names.reserve(static_cast<size_t>(group->field_count()));
   for (int i = 0; i < group->field_count(); ++i) names.push_back(group->field(i)->name());
   return names;
 }

@@ -11,6 +11,33 @@ KEY_FIELDS = {
 }
 # Fields that move without making an event.
 VOLATILE_FIELDS = frozenset({"unknown_attributes", "created_at", "updated_at", "stats"})
+# The same of fields inside of others.
+_VOLATILE_PARTS = (
+    "ipv6.cacheinfo",
+    "hsr.seq_nr",
+    *(
+        f"bridge.{name}"
+        for name in (
+            "hello_timer",
+            "tcn_timer",
+            "topology_change_timer",
+            "gc_timer",
+            "fdb_n_learned",
+            "mcast_querier_state.ip_other_timer",
+            "mcast_querier_state.ipv6_other_timer",
+        )
+    ),
+    *(
+        f"bridge_port.{name}"
+        for name in (
+            "message_age_timer",
+            "forward_delay_timer",
+            "hold_timer",
+            "mcast_eht_hosts_cnt",
+            "mcast_n_groups",
+        )
+    ),
+)
 
 
 def value_of(message, name):
@@ -34,19 +61,30 @@ def set_fields(message):
 
 def differing_fields(old, new):
     """Names of the fields in which two messages of one type differ, without the volatile ones."""
+    old, new = without_volatile(old), without_volatile(new)
     return {
         field.name
         for field in old.DESCRIPTOR.fields
         if value_of(old, field.name) != value_of(new, field.name)
-    } - VOLATILE_FIELDS
+    }
+
+
+def _clear(message, path):
+    outer, _, inner = path.partition(".")
+    if outer not in message.DESCRIPTOR.fields_by_name:
+        return
+    if not inner:
+        message.ClearField(outer)
+    elif message.HasField(outer):
+        _clear(getattr(message, outer), inner)
 
 
 def without_volatile(message):
     """A copy that is equal to any other of the same state."""
     copy = type(message)()
     copy.CopyFrom(message)
-    for name in VOLATILE_FIELDS & set(message.DESCRIPTOR.fields_by_name):
-        copy.ClearField(name)
+    for path in (*VOLATILE_FIELDS, *_VOLATILE_PARTS):
+        _clear(copy, path)
     return copy
 
 
