@@ -135,7 +135,8 @@ constexpr StructField kCacheInfoFields[] = {
 
 // Events bring the counters, dumps leave them out.
 constexpr LinkRule kIpv6List[] = {
-    LINKVANE_VALUE(IFLA_INET6_FLAGS, kU32),
+    // No link event tells when these change.
+    LINKVANE_RUNNING(IFLA_INET6_FLAGS, kU32),
     LINKVANE_VALUE(IFLA_INET6_CONF, GrowingStruct(kIpv6ConfFields)),
     LINKVANE_SKIP(IFLA_INET6_STATS),
     LINKVANE_RUNNING(IFLA_INET6_CACHEINFO, Struct(kCacheInfoFields)),

@@ -76,8 +76,8 @@ struct LinkView {
   std::optional<uint8_t> ipv6_addr_gen_mode;  // IN6_ADDR_GEN_MODE_.
   std::optional<Bytes> ipv6_token;            // 16 bytes.
   std::optional<Bytes> xdp;                   // IFLA_XDP, see XdpRules().
-  std::optional<uint32_t> num_vf;             // Number of virtual functions.
-  std::optional<Bytes> vf_list;               // IFLA_VFINFO_LIST, only if asked for; see VfRules().
+  std::optional<uint32_t> num_vf;  // Number of virtual functions, only if they were asked for.
+  std::optional<Bytes> vf_list;    // IFLA_VFINFO_LIST, only if asked for; see VfRules().
   std::optional<uint32_t> gso_ipv4_max_size;
   std::optional<uint32_t> gro_ipv4_max_size;
   std::optional<LinkMap> map;

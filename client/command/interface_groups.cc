@@ -67,15 +67,19 @@ constexpr auto kLines = std::to_array<Line>({
     {kState, "", {{{"promiscuity"}}}},
     {kState, "", {{{"allmulticast"}}}},
     {kState, "", {{{"group"}}}},
+    {kState, "bound to its namespace", {{{"netns_immutable"}}}},
     {kSizes, "", {{{"mtu"}, {"min_mtu", "at least"}, {"max_mtu", "at most", "any number"}}}},
     {kSizes, "transmit queues", {{{"num_tx_queues"}}}},
     {kSizes, "receive queues", {{{"num_rx_queues"}}}},
     {kSizes, "transmit queue length", {{{"tx_queue_len"}}}},
     {kSizes, "queueing discipline", {{{"qdisc"}}}},
+    {kSizes, "", {{{"headroom"}}}},
+    {kSizes, "", {{{"tailroom"}}}},
     {kOffload, "GSO", {{{"gso_max_size"}, {"gso_max_segs"}}}},
     {kOffload, "GSO IPv4", {{{"gso_ipv4_max_size"}}}},
     {kOffload, "GRO", {{{"gro_max_size"}}}},
     {kOffload, "GRO IPv4", {{{"gro_ipv4_max_size"}}}},
+    {kOffload, "pacing horizon", {{{"max_pacing_offload_horizon"}}}},
     {kOffload, "TSO", {{{"tso_max_size"}, {"tso_max_segs"}}}},
     {kHardware, "device", {{{"parent_device"}, {"parent_bus", "bus"}}}},
     {kHardware, "", {{{"permanent_address"}}}},
@@ -187,9 +191,14 @@ Group XdpGroup(const v1::Interface& interface, Detail detail) {
   return group;
 }
 
+// Of the contract's own messages; a point in time or a duration is a value.
 bool IsMessage(const FieldDescriptor& field) {
-  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && !field.is_repeated();
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && !field.is_repeated() &&
+         field.message_type()->file()->package() != "google.protobuf";
 }
+
+// So many settings are for those who ask for them.
+constexpr size_t kMany = 25;
 
 bool IsShownElsewhere(const FieldDescriptor& field) {
   const auto* oneof = field.real_containing_oneof();
@@ -212,8 +221,12 @@ std::vector<Group> MessageGroups(const v1::Interface& interface, Detail detail) 
     if (IsShownElsewhere(field) || !IsMessage(field) || !reflection->HasField(interface, &field)) {
       continue;
     }
-    groups.push_back({.title = LabelText(field.name()),
-                      .settings = Settings(reflection->GetMessage(interface, &field), detail)});
+    std::vector<Setting> settings = Settings(reflection->GetMessage(interface, &field), detail);
+    if (settings.size() > kMany && detail == Detail::kBrief) {
+      settings = {
+          {.label = absl::StrCat(settings.size(), " settings"), .values = {"-o wide shows them"}}};
+    }
+    groups.push_back({.title = LabelText(field.name()), .settings = std::move(settings)});
   }
   return groups;
 }

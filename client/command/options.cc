@@ -95,7 +95,7 @@ absl::StatusOr<Invocation> Invocation::Parse(std::span<const std::string_view> w
     const std::string_view word = words[i];
     if (!IsUtf8(word)) {
       return UsageError(absl::StrCat(
-          "'", Escape(word),
+          "'", ToAbsl(word),
           "' is not UTF-8; a name that is not can be given as it is shown, or use --index"));
     }
     if (word == "--") {

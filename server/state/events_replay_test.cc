@@ -150,8 +150,6 @@ TEST(EventsReplayTest, AloneLeadToTheDumpButForWhatMakesNoEvent) {
   add(Each({"erspan0", "gre0", "gretap0", "ip_vti0", "tunl0"}, {"mtu"}));
   // IPv6's own MTU follows a link's after that was told.
   add(Each({"amt0", "d0.100", "d0.200", "d0.200.7"}, {"ipv6.conf"}));
-  // The recorded dump was asked for virtual functions, whose number events do not have.
-  add(Each({"eth0", "eth1", "wlan0", "wlan1"}, {"num_vf"}));
   add(Each({"d2", "dh2"}, {"promiscuity"}));
   add({"br0 tso_max_size", "d2 qdisc"});
   // As texts, of which a failure shows just the lines that differ.

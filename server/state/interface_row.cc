@@ -199,7 +199,6 @@ void FillDevice(const netlink::LinkView& link, pb::Interface& out) {
     const std::string token = IpText(*link.ipv6_token);
     if (token != "::") out.set_ipv6_token(token);
   }
-  if (link.num_vf.has_value()) out.set_num_vf(*link.num_vf);
   if (link.gso_ipv4_max_size.has_value()) out.set_gso_ipv4_max_size(*link.gso_ipv4_max_size);
   if (link.gro_ipv4_max_size.has_value()) out.set_gro_ipv4_max_size(*link.gro_ipv4_max_size);
 }

@@ -1,6 +1,7 @@
 #include "server/state/live_values.h"
 
 #include <linux/ethtool_netlink.h>
+#include <linux/if_arp.h>
 
 #include <span>
 #include <string>
@@ -27,6 +28,13 @@ const netlink::LinkView& LinkOf(const RowPtr& row) {
   return static_cast<const InterfaceRow&>(*row).link;
 }
 
+// Only devices on a bus have any. Virtual kinds are on none; before Linux 5.13 the kernel does not
+// tell which devices are.
+bool MayHaveVfs(const netlink::LinkView& link) {
+  return link.parent_device.has_value() ||
+         (!link.kind.has_value() && link.hardware_type != ARPHRD_LOOPBACK);
+}
+
 absl::Status CheckTime(absl::Time deadline) {
   if (absl::Now() < deadline) return absl::OkStatus();
   return absl::DeadlineExceededError("the deadline passed while drivers were asked");
@@ -41,6 +49,9 @@ void AppendVfs(const netlink::LinkView& link, std::string& out) {
     SeenAttributes seen;
     AppendValues(function, netlink::VfRules(), seen, tally, message);
     AppendBytesField(pb::Interface::kVfsFieldNumber, message, out);
+  }
+  if (link.num_vf.has_value()) {
+    AppendVarintField(pb::Interface::kNumVfFieldNumber, *link.num_vf, out);
   }
   if (list.unread != 0) {
     AppendVarintField(pb::Interface::kUnreadVfsFieldNumber, list.unread, out);
@@ -132,7 +143,7 @@ LiveValues::Result LiveValues::Answer(const Job& job) {
   for (const RowPtr& row : job.interfaces) {
     const netlink::LinkView& link = LinkOf(row);
     const auto found = settings.find(link.index);
-    const bool vfs = job.wanted.vfs && link.num_vf.value_or(0) != 0;
+    const bool vfs = job.wanted.vfs && MayHaveVfs(link);
     if (!vfs && found == settings.end()) continue;
     std::string& out = fields->Begin(link.index);
     if (vfs) {

@@ -110,6 +110,7 @@ TEST_F(LiveValuesTest, TellsAllThatIsKnownOfVirtualFunctions) {
     const pb::Interface interface = Parse((*result)->Find(index));
     ASSERT_EQ(interface.vfs_size(), std::stoi(count));
     EXPECT_FALSE(interface.has_unread_vfs());
+    EXPECT_EQ(interface.num_vf(), static_cast<uint32_t>(interface.vfs_size()));
     EXPECT_EQ(interface.vfs(0).index(), 0U);
     EXPECT_EQ(interface.vfs(1).index(), 1U);
     const pb::Vf& vf = interface.vfs(0);

@@ -37,8 +37,12 @@ void NetworkState::ApplyEvent(const netlink::Message& message, const ReadTime& r
   switch (message.type) {
     case RTM_NEWLINK:
       if (StateLink(message, index, link)) {
+        const InterfaceRowPtr before = FindInterface(index);
         interfaces_.EventSays(index, link);
         DoubtPeer(index);
+        DoubtMtu(index, before);
+      } else {
+        DoubtPort(message);
       }
       break;
     case RTM_DELLINK: {
@@ -68,6 +72,24 @@ void NetworkState::DoubtPeer(int32_t index) {
   if (row == nullptr || row->link.link != 0 || row->link.link_netns_id.has_value()) return;
   const std::string_view kind = row->link.kind.value_or("");
   if (kind == "veth" || kind == "vxcan" || kind == "netkit") doubtful_.insert(index);
+}
+
+// IPv6's own MTU follows a link's only after that was told.
+void NetworkState::DoubtMtu(int32_t index, const InterfaceRowPtr& before) {
+  const InterfaceRowPtr row = FindInterface(index);
+  if (row != nullptr && before != nullptr && row->link.mtu != before->link.mtu) {
+    doubtful_.insert(index);
+  }
+}
+
+// What changes of a bridge's port is announced in a message of the bridge's own, which does not
+// tell the whole of the link.
+void NetworkState::DoubtPort(const netlink::Message& message) {
+  netlink::LinkView view;
+  if (netlink::DecodeLink(message.payload, view, tally_) && view.family == AF_BRIDGE &&
+      FindInterface(view.index) != nullptr) {
+    doubtful_.insert(view.index);
+  }
 }
 
 // When the other end moves to another namespace, or a lower device does, nothing is announced of

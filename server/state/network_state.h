@@ -145,6 +145,8 @@ class NetworkState {
   void Relate(int32_t index, const netlink::LinkView& link, bool add);
   // Notes which interfaces an event leaves in doubt.
   void DoubtPeer(int32_t index);
+  void DoubtMtu(int32_t index, const InterfaceRowPtr& before);
+  void DoubtPort(const netlink::Message& message);
   void DoubtDependants(int32_t index);
   void IndexNames(int32_t index, const InterfaceRow& row, bool add);
   // Brings the rows up to date that show the name of an interface that came, went or was renamed.

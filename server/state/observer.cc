@@ -159,7 +159,8 @@ std::pair<RunningDump, Observer::Before> Observer::BeginQuestion(TableId table,
 
 absl::StatusOr<DumpReport> Observer::Ask(netlink::Request& request, RunningDump dump, Before before,
                                          std::shared_ptr<StatsBlock> stats, bool one_answer,
-                                         std::vector<int32_t>* answered, absl::Time deadline) {
+                                         std::vector<int32_t>* answered, absl::Time deadline,
+                                         bool doubted) {
   const ReadTime read = ReadTime::Now();
   const auto take = [&](std::span<const netlink::Message> messages) {
     if (stats != nullptr) stats->Add(messages);
@@ -200,7 +201,7 @@ absl::StatusOr<DumpReport> Observer::Ask(netlink::Request& request, RunningDump 
     }
     if (told) {
       merge = state_.FinishDump(dump, {.interrupted = interrupted}, absl::Now());
-      if (unclean_.none()) counts_.audit_differences += merge.changes;
+      if (unclean_.none() && !doubted) counts_.audit_differences += merge.changes;
     } else {
       state_.AbandonDump(dump, absl::Now());
     }
@@ -278,7 +279,13 @@ bool Observer::AskDoubtful(absl::Time deadline) {
     }
   });
   if (indexes.size() > kMostAsked) return false;
-  AskForUnnamed(TableId::kLinks, indexes, deadline);
+  for (const int32_t index : indexes) {
+    netlink::Request request = netlink::LinkGetRequest(index);
+    const auto [dump, before] = BeginQuestion(TableId::kLinks, index);
+    // What goes wrong here, the next audit makes good.
+    (void)Ask(request, dump, before, nullptr, /*one_answer=*/true, nullptr, deadline,
+              /*doubted=*/true);
+  }
   return true;
 }
 

@@ -149,8 +149,8 @@ class Observer {
   // `answered`, if not null, gets the indexes of the links that the answer names.
   absl::StatusOr<DumpReport> Ask(netlink::Request& request, RunningDump dump, Before before,
                                  std::shared_ptr<StatsBlock> stats, bool one_answer,
-                                 std::vector<int32_t>* answered, absl::Time deadline)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+                                 std::vector<int32_t>* answered, absl::Time deadline,
+                                 bool doubted = false) ABSL_LOCKS_EXCLUDED(mutex_);
   std::pair<RunningDump, Before> BeginQuestion(TableId table, std::optional<int32_t> index)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void AskForUnnamed(TableId table, const std::vector<int32_t>& unnamed, absl::Time deadline)

@@ -14,6 +14,7 @@ VOLATILE_FIELDS = frozenset({"unknown_attributes", "created_at", "updated_at", "
 # The same of fields inside of others.
 _VOLATILE_PARTS = (
     "ipv6.cacheinfo",
+    "ipv6.flags",
     "hsr.seq_nr",
     *(
         f"bridge.{name}"

@@ -2,7 +2,7 @@
 
 import harness
 from fields import VOLATILE_FIELDS
-from protos import ADDED, ADDR, CACHED, FRESH, MODIFIED, REMOVED
+from protos import ADDED, ADDR, CACHED, FRESH, MODIFIED, REMOVED, port_pb2
 from replica import object_of
 
 
@@ -297,6 +297,30 @@ class IdentityTest(harness.IntegrationTest):
             "the other end is elsewhere",
         )
         self.assert_agrees(namespace, client, [CACHED])
+
+    def test_what_a_bridge_tells_of_its_port(self):
+        """Settings made by way of the bridge, and states of the spanning tree, have messages of
+        their own, which do not tell the whole of the link."""
+        namespace, client, watcher = self.watched(
+            "link add name br0 type bridge stp_state 1 forward_delay 200",
+            "link set dev br0 up",
+            "link add name port0 type veth peer name port1",
+            "link set dev port0 master br0",
+        )
+        namespace.execute("bridge", "link", "set", "dev", "port0", "cost", "99")
+        watcher.wait(
+            lambda replica: [i for i in replica.interfaces() if i.bridge_port.cost == 99],
+            "the cost",
+        )
+        namespace.batch(["link set dev port0 up", "link set dev port1 up"])
+        watcher.wait(
+            lambda replica: [
+                i
+                for i in replica.interfaces()
+                if i.bridge_port.state == port_pb2.BRIDGE_PORT_STATE_FORWARDING
+            ],
+            "the port forwards",
+        )
 
     def test_uids_outlive_a_resumed_stream_but_not_the_server(self):
         namespace, client, watcher = self.watched(

@@ -67,9 +67,10 @@ class ManyInterfacesTest(harness.IntegrationTest):
             self.assertLessEqual(page.ByteSize(), 3 * MIB)
         if harness.SCALE >= 1:
             self.assertGreater(len(listing.pages), 1)
-        # As full as they can be.
+        # As full as they can be, but for what becomes shorter when Python encodes it again: parts of
+        # a message that stand apart.
         for page, following in zip(listing.pages, listing.pages[1:]):
-            self.assertGreater(page.ByteSize() + following.interfaces[0].ByteSize(), 3 * MIB - 4096)
+            self.assertGreater(page.ByteSize() + following.interfaces[0].ByteSize(), 0.98 * 3 * MIB)
 
     def whole_cached(self, namespace, client, indexes):
         self.assert_complete(client.list_interfaces(consistency=CACHED), indexes)

@@ -13,6 +13,7 @@ from linkvane.v1 import (
     device_pb2,
     interface_pb2,
     network_state_service_pb2,
+    port_pb2,
     types_pb2,
     watch_pb2,
 )

@@ -34,7 +34,6 @@ NOT_COMPARED = {
     "ipv6.*": "sysctls, which ip does not show",
     "ipv6_token": "`ip token` shows it, `ip link` does not",
     "map.*": "ip does not show it",
-    "num_vf": "ip shows the functions themselves",
     "bridge.*_timer": "runs by itself",
     "bridge.fdb_n_learned": "runs by itself",
     "bridge.multi_boolopt.known": "what the kernel knows, by which ip decides what to show",

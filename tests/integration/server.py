@@ -64,6 +64,11 @@ class Linkvaned:
                     time.sleep(0.005)
         raise ServerFailed(f"linkvaned does not listen after {deadline} s:\n{self.log()}")
 
+    def state(self):
+        """The letter that the kernel shows of it: R, S, T (stopped), ..."""
+        with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+
     def signal(self, number):
         self.process.send_signal(number)
 

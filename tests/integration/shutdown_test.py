@@ -146,6 +146,7 @@ class ShutdownTest(harness.IntegrationTest):
         namespace, server, client = self.started()
         watcher = self.watcher(client).wait_synced()
         server.signal(signal.SIGSTOP)
+        wait_until(lambda: server.state() == "T", "it is stopped")
         with self.assertRaises(grpc.RpcError) as raised:
             client.GetServerInfo(GetServerInfoRequest(), timeout=0.3)
         self.assertIs(raised.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
