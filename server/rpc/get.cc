@@ -103,6 +103,14 @@ void ReplyFresh(Node& node, UnaryCall& call, const Get& get, absl::Time deadline
   if (absl::IsNotFound(answer.status())) return call.Fail(NoSuchInterface(get));
   if (!answer.ok()) return call.Fail(Error(answer.status()));
   if (answer->report.conflict) node.refresher.LookAgain(TableId::kLinks);
+  if (!node.observer.synced() && IsBridgeOrPort(answer->row->link)) {
+    // Maybe it is a new bridge, whose VLANs are dumped right now.
+    return node.refresher.WhenSynced(
+        deadline, [&node, &call, get, deadline](const Refresher::Result& result) {
+          if (!result.status.ok()) return call.Fail(Error(result.status));
+          ReplyFresh(node, call, get, deadline);
+        });
+  }
   auto reply = [&node, &call, get, answer = *answer](const LiveValues::Result& live) {
     if (!live.ok()) return call.Fail(Error(live.status()));
     const int32_t index = answer.row->link.index;
