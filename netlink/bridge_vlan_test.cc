@@ -204,7 +204,8 @@ TEST(BridgeVlanTest, AnyBytesAreRead) {
     std::vector<std::byte> payload(message.payload.begin(), message.payload.end());
     for (size_t size = 0; size <= payload.size(); ++size) {
       // A copy of its own, so that a read beyond it is seen.
-      const std::vector<std::byte> cut(payload.begin(), payload.begin() + static_cast<long>(size));
+      const Bytes start = Bytes(payload).first(size);
+      const std::vector<std::byte> cut(start.begin(), start.end());
       ReadVlans(cut);
     }
     for (std::byte& byte : payload) {

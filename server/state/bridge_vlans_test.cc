@@ -13,7 +13,6 @@
 namespace linkvane::server {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
