@@ -59,7 +59,7 @@ constexpr StructField kIpv4ConfFields[] = {
 };
 
 constexpr LinkRule kIpv4List[] = {
-    LINKVANE_VALUE(IFLA_INET_CONF, GrowingStruct(kIpv4ConfFields)),
+    LINKVANE_RUNNING(IFLA_INET_CONF, GrowingStruct(kIpv4ConfFields)),
 };
 
 // The kernel tells nothing of DEVCONF_STABLE_SECRET.
@@ -135,9 +135,10 @@ constexpr StructField kCacheInfoFields[] = {
 
 // Events bring the counters, dumps leave them out.
 constexpr LinkRule kIpv6List[] = {
-    // No link event tells when these change.
+    // No link event tells when these change, and the MTU among them follows the link's only after
+    // that was told.
     LINKVANE_RUNNING(IFLA_INET6_FLAGS, kU32),
-    LINKVANE_VALUE(IFLA_INET6_CONF, GrowingStruct(kIpv6ConfFields)),
+    LINKVANE_RUNNING(IFLA_INET6_CONF, GrowingStruct(kIpv6ConfFields)),
     LINKVANE_SKIP(IFLA_INET6_STATS),
     LINKVANE_RUNNING(IFLA_INET6_CACHEINFO, Struct(kCacheInfoFields)),
     LINKVANE_SKIP(IFLA_INET6_ICMP6STATS),

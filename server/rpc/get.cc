@@ -96,13 +96,22 @@ void Reply(const Node& node, UnaryCall& call, const Get& get, const Row& row,
   call.Reply(ToBuffer(std::move(out)));
 }
 
-void ReplyFresh(Node& node, UnaryCall& call, const Get& get, absl::Time deadline) {
+// With `look`, also at the VLANs of bridges if those are in doubt.
+void ReplyFresh(Node& node, UnaryCall& call, const Get& get, absl::Time deadline,
+                bool look = true) {
   const absl::StatusOr<Observer::LinkAnswer> answer =
       get.index.has_value() ? node.observer.AskLink(*get.index, get.stats, deadline)
                             : node.observer.AskLink(get.name, get.stats, deadline);
   if (absl::IsNotFound(answer.status())) return call.Fail(NoSuchInterface(get));
   if (!answer.ok()) return call.Fail(Error(answer.status()));
   if (answer->report.conflict) node.refresher.LookAgain(TableId::kLinks);
+  if (look && node.observer.vlans_in_doubt() && IsBridgeOrPort(answer->row->link)) {
+    return node.refresher.Refresh(TableId::kBridgeVlans, false, deadline,
+                                  [&node, &call, get, deadline](const Refresher::Result& result) {
+                                    if (!result.status.ok()) return call.Fail(Error(result.status));
+                                    ReplyFresh(node, call, get, deadline, /*look=*/false);
+                                  });
+  }
   auto reply = [&node, &call, get, answer = *answer](const LiveValues::Result& live) {
     if (!live.ok()) return call.Fail(Error(live.status()));
     const int32_t index = answer.row->link.index;

@@ -320,7 +320,8 @@ void ListInterfaces(Node& node, UnaryCall& call) {
     ReplyInterfaces(node, call, list, wanted, result);
   };
   if (!fresh) return node.refresher.WhenKnown(deadline, std::move(reply));
-  if (some.has_value() && !request.include_stats() && node.observer.synced()) {
+  if (some.has_value() && !request.include_stats() && node.observer.synced() &&
+      !node.observer.vlans_in_doubt()) {
     const absl::StatusOr<bool> asked = AskSomeInterfaces(node, *some, deadline);
     // Events may have been lost meanwhile.
     if (asked.ok() && *asked) return node.refresher.WhenSynced(deadline, std::move(reply));

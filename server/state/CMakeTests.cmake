@@ -19,7 +19,7 @@ if(LINKVANE_SANITIZE)
   target_compile_definitions(state_fence_model_test PRIVATE LINKVANE_SANITIZED)
 endif()
 
-set(tests addr_row fenced_table filter glob identity interface_row live_values network_state observer
+set(tests addr_row bridge_vlans fenced_table filter glob identity interface_row live_values network_state observer
     read_mask refresher slow_reader subscription text values wire)
 if(NOT LINKVANE_SANITIZE STREQUAL "thread")
   # It reads JSON with protobuf, whose headers lay out map fields otherwise there than the library.

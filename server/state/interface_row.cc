@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "linkvane/v1/interface.pb.h"
+#include "linkvane/v1/kind.pb.h"
+#include "linkvane/v1/port.pb.h"
 #include "server/state/text.h"
 #include "server/state/values.h"
 #include "server/state/wire.h"
@@ -211,11 +213,34 @@ uint32_t FieldOf(const char* oneof, const std::string& name) {
   return static_cast<uint32_t>(field->number());
 }
 
+constexpr std::string_view kBridge = "bridge";
+
+// The field `vlans` of a Bridge and of a BridgePort.
+constexpr uint32_t kVlansField = pb::Bridge::kVlansFieldNumber;
+static_assert(kVlansField == uint32_t{pb::BridgePort::kVlansFieldNumber});
+
+std::string EncodeVlans(const BridgeVlans& vlans) {
+  std::string fields;
+  if (vlans == nullptr) return fields;
+  std::string one;
+  for (const netlink::BridgeVlan& vlan : *vlans) {
+    one.clear();
+    AppendVarintField(pb::BridgeVlan::kFirstFieldNumber, vlan.first, one);
+    AppendVarintField(pb::BridgeVlan::kLastFieldNumber, vlan.last, one);
+    if (vlan.pvid) AppendVarintField(pb::BridgeVlan::kPvidFieldNumber, 1, one);
+    if (vlan.untagged) AppendVarintField(pb::BridgeVlan::kUntaggedFieldNumber, 1, one);
+    AppendBytesField(kVlansField, one, fields);
+  }
+  return fields;
+}
+
 // The settings in all runs that `for_each` visits, as the message in the field `number`. No field
-// if there is no run, unless `always`.
+// if there is no run, unless `always`. `more` are fields of the message that are not of the link's
+// own attributes.
 template <typename ForEach>
 void AppendRuns(uint32_t number, const netlink::LinkRuleSet& rules, bool always,
-                netlink::DecodeTally& tally, std::string& wire, ForEach&& for_each) {
+                netlink::DecodeTally& tally, std::string& wire, ForEach&& for_each,
+                std::string_view more = {}) {
   std::string message;
   SeenAttributes seen;
   bool found = always;
@@ -223,6 +248,7 @@ void AppendRuns(uint32_t number, const netlink::LinkRuleSet& rules, bool always,
     found = true;
     AppendValues(run, rules, seen, tally, message);
   });
+  message += more;
   if (found) AppendBytesField(number, message, wire);
 }
 
@@ -230,8 +256,8 @@ void AppendRuns(uint32_t number, const netlink::LinkRuleSet& rules, bool always,
 // address families, of the link's kind, of its port. Of all attributes, those in one part: the
 // steady ones, or those that run by themselves.
 enum class Part { kSteady, kRunning };
-std::string EncodeSettings(const netlink::LinkView& link, Part part, netlink::Bytes attributes,
-                           netlink::DecodeTally& tally) {
+std::string EncodeSettings(const netlink::LinkView& link, const BridgeVlans& vlans, Part part,
+                           netlink::Bytes attributes, netlink::DecodeTally& tally) {
   const bool steady = part == Part::kSteady;
   std::string wire;
   if (steady && link.xdp.has_value()) {
@@ -247,15 +273,19 @@ std::string EncodeSettings(const netlink::LinkView& link, Part part, netlink::By
   const netlink::LinkRuleSet* rules = netlink::LinkKindRules(kind);
   const uint32_t details = FieldOf("details", kind);
   if (rules != nullptr && details != 0) {
-    AppendRuns(details, *rules, /*always=*/steady, tally, wire,
-               [&](auto&& visit) { netlink::ForEachKindSettings(attributes, visit); });
+    AppendRuns(
+        details, *rules, /*always=*/steady, tally, wire,
+        [&](auto&& visit) { netlink::ForEachKindSettings(attributes, visit); },
+        steady && kind == kBridge ? EncodeVlans(vlans) : "");
   }
   const std::string slave_kind(link.slave_kind.value_or(""));
   rules = netlink::PortKindRules(slave_kind);
   const uint32_t port = FieldOf("port", slave_kind + "_port");
   if (rules != nullptr && port != 0) {
-    AppendRuns(port, *rules, /*always=*/steady, tally, wire,
-               [&](auto&& visit) { netlink::ForEachPortSettings(attributes, visit); });
+    AppendRuns(
+        port, *rules, /*always=*/steady, tally, wire,
+        [&](auto&& visit) { netlink::ForEachPortSettings(attributes, visit); },
+        steady && slave_kind == kBridge ? EncodeVlans(vlans) : "");
   }
   return wire;
 }
@@ -297,12 +327,13 @@ std::string InterfaceKey(int32_t index) {
 }
 
 InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names,
-                                 RowIdentity identity) {
+                                 RowIdentity identity, BridgeVlans vlans) {
   auto row = std::make_shared<InterfaceRow>(statement);
   netlink::DecodeTally tally;
   netlink::DecodeLink(row->message.statement().message, row->link, tally);
   row->kind = ResourceKind::kInterface;
   row->names = std::move(names);
+  row->vlans = std::move(vlans);
   row->key = InterfaceKey(row->link.index);
   row->uid = std::move(identity.uid);
   row->revision = identity.revision;
@@ -319,15 +350,20 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   out.SerializeToString(&row->wire);
   const netlink::Bytes attributes = row->link.attributes;
   const size_t steady = row->message.statement().steady_size - sizeof(ifinfomsg);
-  row->wire = MergeFields(
-      row->wire, EncodeSettings(row->link, Part::kSteady, attributes.first(steady), tally));
+  row->wire = MergeFields(row->wire, EncodeSettings(row->link, row->vlans, Part::kSteady,
+                                                    attributes.first(steady), tally));
   row->steady_size = row->wire.size();
   out.Clear();
   FillUnknown(row->link, out);
   out.AppendToString(&row->wire);
-  row->wire += EncodeSettings(row->link, Part::kRunning, attributes.subspan(steady), tally);
+  row->wire +=
+      EncodeSettings(row->link, row->vlans, Part::kRunning, attributes.subspan(steady), tally);
   RowsEncoded().fetch_add(1, std::memory_order_relaxed);
   return row;
+}
+
+bool IsBridgeOrPort(const netlink::LinkView& link) {
+  return link.kind == kBridge || link.slave_kind == kBridge;
 }
 
 Comparison CompareLink(const InterfaceRow& row, const LinkStatement& statement) {

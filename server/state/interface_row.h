@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "netlink/bridge_vlan.h"
 #include "netlink/link.h"
 #include "server/state/fenced_table.h"
 #include "server/state/row.h"
@@ -41,6 +42,9 @@ struct LinkNames {
   bool operator==(const LinkNames&) const = default;
 };
 
+// The VLANs of a bridge or a port, from a table of their own. Null for none.
+using BridgeVlans = std::shared_ptr<const std::vector<netlink::BridgeVlan>>;
+
 class InterfaceRow : public Row {
  public:
   explicit InterfaceRow(const LinkStatement& statement) : message(statement) {}
@@ -48,6 +52,7 @@ class InterfaceRow : public Row {
   KeptLink message;
   netlink::LinkView link;  // Of `message`.
   LinkNames names;
+  BridgeVlans vlans;
 
   std::string_view name() const { return link.name.value_or(std::string_view()); }
 };
@@ -63,7 +68,10 @@ struct RowIdentity {
 
 // Makes a row and encodes it.
 InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names,
-                                 RowIdentity identity);
+                                 RowIdentity identity, BridgeVlans vlans = nullptr);
+
+// Whether the link is a bridge, or a port of one: only these show VLANs.
+bool IsBridgeOrPort(const netlink::LinkView& link);
 
 // The key of an interface's row.
 std::string InterfaceKey(int32_t index);

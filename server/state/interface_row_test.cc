@@ -236,7 +236,7 @@ TEST(InterfaceRowTest, SettingsThatComeOrGoAloneAreWhatChanged) {
       FakeLink{.index = 1, .others = {always[0], always[1], {IFLA_LINKINFO, AsText(port)}}});
   EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind vrf_port"));
   stage.Event(FakeLink{.index = 1, .others = {always[1]}});
-  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind ipv6 vrf_port"));
+  EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind vrf_port"));
 }
 
 TEST(InterfaceRowTest, AMapOfZerosIsNone) {

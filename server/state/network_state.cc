@@ -26,7 +26,8 @@ NetworkState::NetworkState(std::string epoch, ChangeSink& sink)
     : epoch_(std::move(epoch)),
       sink_(sink),
       interfaces_(interface_traits_, absl::ZeroDuration()),
-      addrs_(addr_traits_, absl::ZeroDuration()) {}
+      addrs_(addr_traits_, absl::ZeroDuration()),
+      bridge_vlans_(bridge_vlan_traits_, absl::ZeroDuration()) {}
 
 void NetworkState::ApplyEvent(const netlink::Message& message, const ReadTime& read) {
   now_ = read.wall;
@@ -37,15 +38,24 @@ void NetworkState::ApplyEvent(const netlink::Message& message, const ReadTime& r
   switch (message.type) {
     case RTM_NEWLINK:
       if (StateLink(message, index, link)) {
-        const InterfaceRowPtr before = FindInterface(index);
         interfaces_.EventSays(index, link);
         DoubtPeer(index);
-        DoubtMtu(index, before);
-      } else {
-        DoubtPort(message);
+      } else if (StateBridgeVlans(message, index)) {
+        bridge_vlans_.EventSays(index, vlans_);
+        // It does not tell the whole of the link.
+        if (FindInterface(index) != nullptr) doubtful_.insert(index);
       }
       break;
+    case RTM_SETLINK:  // After RTM_NEWVLAN.
+      if (StateBridgeVlans(message, index)) bridge_vlans_.EventSays(index, vlans_);
+      break;
     case RTM_DELLINK: {
+      ++link_removals_;
+      if (StateBridgeVlans(message, index)) {
+        // Maybe the port is about to leave, maybe some VLANs are gone. Its link's own event tells.
+        bridge_vlans_.EventSays(index, vlans_);
+        break;
+      }
       netlink::LinkView view;
       if (netlink::DecodeLink(message.payload, view, tally_) && netlink::IsAboutLink(view)) {
         DoubtDependants(view.index);
@@ -63,6 +73,7 @@ void NetworkState::ApplyEvent(const netlink::Message& message, const ReadTime& r
       break;
   }
   SettleNames();
+  SettleVlans();
 }
 
 // Of a pair, the end that is made first is announced before the other exists, without a peer, and
@@ -72,24 +83,6 @@ void NetworkState::DoubtPeer(int32_t index) {
   if (row == nullptr || row->link.link != 0 || row->link.link_netns_id.has_value()) return;
   const std::string_view kind = row->link.kind.value_or("");
   if (kind == "veth" || kind == "vxcan" || kind == "netkit") doubtful_.insert(index);
-}
-
-// IPv6's own MTU follows a link's only after that was told.
-void NetworkState::DoubtMtu(int32_t index, const InterfaceRowPtr& before) {
-  const InterfaceRowPtr row = FindInterface(index);
-  if (row != nullptr && before != nullptr && row->link.mtu != before->link.mtu) {
-    doubtful_.insert(index);
-  }
-}
-
-// What changes of a bridge's port is announced in a message of the bridge's own, which does not
-// tell the whole of the link.
-void NetworkState::DoubtPort(const netlink::Message& message) {
-  netlink::LinkView view;
-  if (netlink::DecodeLink(message.payload, view, tally_) && view.family == AF_BRIDGE &&
-      FindInterface(view.index) != nullptr) {
-    doubtful_.insert(view.index);
-  }
 }
 
 // When the other end moves to another namespace, or a lower device does, nothing is announced of
@@ -116,9 +109,15 @@ void NetworkState::NoteLoss(absl::Time now) {
 }
 
 RunningDump NetworkState::BeginDump(TableId table, absl::Time now) {
-  return {.table = table,
-          .id = table == TableId::kLinks ? interfaces_.Begin(/*whole=*/true, now)
-                                         : addrs_.Begin(/*whole=*/true, now)};
+  RunningDump dump{.table = table, .link_removals = link_removals_};
+  if (table == TableId::kLinks) {
+    dump.id = interfaces_.Begin(/*whole=*/true, now);
+  } else if (table == TableId::kBridgeVlans) {
+    dump.id = bridge_vlans_.Begin(/*whole=*/true, now);
+  } else {
+    dump.id = addrs_.Begin(/*whole=*/true, now);
+  }
+  return dump;
 }
 
 RunningDump NetworkState::BeginQuestion(TableId table, std::optional<int32_t> interface_index,
@@ -140,6 +139,11 @@ void NetworkState::DumpSays(const RunningDump& dump, std::span<const netlink::Me
       if (message.type == RTM_NEWLINK && StateLink(message, index, statement)) {
         interfaces_.DumpSays(dump.id, index, statement);
       }
+    } else if (dump.table == TableId::kBridgeVlans) {
+      int32_t index = 0;
+      if (message.type == RTM_NEWLINK && StateBridgeVlans(message, index)) {
+        bridge_vlans_.DumpSays(dump.id, index, vlans_);
+      }
     } else {
       AddrStatement statement;
       AddrKey key;
@@ -160,7 +164,11 @@ Merge NetworkState::FinishDump(const RunningDump& dump, DumpFlaws flaws, absl::T
   Merge merge;
   if (dump.table == TableId::kLinks) {
     MergeOutcome<int32_t> outcome = interfaces_.Finish(dump.id, flaws, asked_for, now);
-    merge = {outcome.conflict, outcome.changes, std::move(outcome.unnamed)};
+    merge = {.conflict = outcome.conflict,
+             .changes = outcome.changes,
+             .unnamed = std::move(outcome.unnamed)};
+  } else if (dump.table == TableId::kBridgeVlans) {
+    merge = FinishVlanDump(dump, flaws);
   } else {
     const MergeOutcome<AddrKey> outcome = addrs_.Finish(
         dump.id, flaws,
@@ -168,7 +176,7 @@ Merge NetworkState::FinishDump(const RunningDump& dump, DumpFlaws flaws, absl::T
           return Contains(dump.table, key) && asked_for(key.interface_index);
         },
         now);
-    merge = {outcome.conflict, outcome.changes, {}};
+    merge = {.conflict = outcome.conflict, .changes = outcome.changes};
     for (const AddrKey& key : outcome.unnamed) {  // Sorted by interface.
       if (merge.unnamed.empty() || merge.unnamed.back() != key.interface_index) {
         merge.unnamed.push_back(key.interface_index);
@@ -176,13 +184,36 @@ Merge NetworkState::FinishDump(const RunningDump& dump, DumpFlaws flaws, absl::T
     }
   }
   SettleNames();
+  SettleVlans();
   merging_ = false;
+  return merge;
+}
+
+Merge NetworkState::FinishVlanDump(const RunningDump& dump, DumpFlaws flaws) {
+  // The kernel finds its way back into this dump by counting, and does not flag it: a device that
+  // went may have hidden another one.
+  flaws.interrupted = flaws.interrupted || dump.link_removals != link_removals_;
+  const uint64_t before = revision_;
+  const MergeOutcome<int32_t> outcome = bridge_vlans_.Finish(
+      dump.id, flaws, [](int32_t /*index*/) { return true; }, now_);
+  SettleVlans();
+  Merge merge{.conflict = outcome.conflict, .changes = revision_ - before};
+  // Every bridge and every port is named, even if it has no VLAN. So if none is missing, nothing
+  // was hidden.
+  merge.interrupted =
+      flaws.interrupted && (!outcome.unnamed.empty() ||
+                            std::ranges::any_of(interfaces_.slots(), [this](const auto& entry) {
+                              return IsBridgeOrPort(entry.second.row->link) &&
+                                     bridge_vlans_.Find(entry.first) == nullptr;
+                            }));
   return merge;
 }
 
 void NetworkState::AbandonDump(const RunningDump& dump, absl::Time now) {
   if (dump.table == TableId::kLinks) {
     interfaces_.Abandon(dump.id, now);
+  } else if (dump.table == TableId::kBridgeVlans) {
+    bridge_vlans_.Abandon(dump.id, now);
   } else {
     addrs_.Abandon(dump.id, now);
   }
@@ -233,9 +264,11 @@ InterfaceRowPtr NetworkState::PutInterface(int32_t index, const InterfaceRowPtr*
   netlink::LinkView link;
   netlink::DecodeLink(statement.message, link, tally_);
   const LinkNames names = NamesFor(link);
+  NoteBridge(index, old == nullptr ? nullptr : &(*old)->link, link);
+  const BridgeVlans vlans = VlansFor(index, link);
   if (old != nullptr && comparison == Comparison::kOnlyVolatile) {
     const InterfaceRow& row = **old;
-    return MakeInterfaceRow(statement, names, {row.uid, row.revision, row.changed_at});
+    return MakeInterfaceRow(statement, names, {row.uid, row.revision, row.changed_at}, vlans);
   }
 
   // An event tells of another interface only by the removal that precedes it, unless that was lost.
@@ -250,7 +283,8 @@ InterfaceRowPtr NetworkState::PutInterface(int32_t index, const InterfaceRowPtr*
     InterfaceRemoved(index, *old);
   }
   const bool known = old != nullptr && !other;
-  InterfaceRowPtr row = MakeInterfaceRow(statement, names, Next(known ? (*old)->uid : NewUid()));
+  InterfaceRowPtr row =
+      MakeInterfaceRow(statement, names, Next(known ? (*old)->uid : NewUid()), vlans);
   if (known) {
     Relate(index, (*old)->link, /*add=*/false);
     IndexNames(index, **old, /*add=*/false);
@@ -266,6 +300,7 @@ void NetworkState::InterfaceRemoved(int32_t index, const InterfaceRowPtr& old) {
   if (interfaces_.Find(index) == nullptr) {
     // Gone, not replaced: its addresses go with it, before it.
     for (const AddrKey& key : AddrKeysOf(index)) addrs_.EventRemoves(key, now_);
+    bridge_vlans_.EventRemoves(index, now_);
   }
   Relate(index, old->link, /*add=*/false);
   IndexNames(index, *old, /*add=*/false);
@@ -315,6 +350,43 @@ bool NetworkState::StateAddr(const netlink::Message& message, const ReadTime& re
   statement.read = read;
   key = KeyOf(view);
   return true;
+}
+
+bool NetworkState::StateBridgeVlans(const netlink::Message& message, int32_t& index) {
+  return netlink::DecodeBridgeVlans(message.payload, index, vlans_, tally_);
+}
+
+BridgeVlans NetworkState::VlansFor(int32_t index, const netlink::LinkView& link) const {
+  const BridgeVlans* vlans = IsBridgeOrPort(link) ? bridge_vlans_.Find(index) : nullptr;
+  return vlans == nullptr || (*vlans)->empty() ? nullptr : *vlans;
+}
+
+void NetworkState::NoteBridge(int32_t index, const netlink::LinkView* before,
+                              const netlink::LinkView& after) {
+  if (!IsBridgeOrPort(after)) {
+    // It left its bridge. When it enters another one, an event tells its VLANs there.
+    if (bridge_vlans_.Find(index) != nullptr) bridge_vlans_.EventRemoves(index, now_);
+    return;
+  }
+  const std::optional<uint16_t> now = netlink::DefaultPvid(after.attributes);
+  const std::optional<uint16_t> then =
+      before == nullptr ? std::nullopt : netlink::DefaultPvid(before->attributes);
+  if (now != then) ++vlan_doubts_;
+}
+
+void NetworkState::SettleVlans() {
+  for (const int32_t index : std::exchange(unsettled_vlans_, {})) {
+    const InterfaceRowPtr* row = interfaces_.Find(index);
+    if (row == nullptr) continue;
+    const InterfaceRowPtr before = *row;
+    const BridgeVlans vlans = VlansFor(index, before->link);
+    if (vlans == before->vlans) continue;
+    if (vlans != nullptr && before->vlans != nullptr && *vlans == *before->vlans) continue;
+    const InterfaceRowPtr after =
+        MakeInterfaceRow(before->message.statement(), before->names, Next(before->uid), vlans);
+    interfaces_.Replace(index, after);
+    Tell(before, after);
+  }
 }
 
 LinkNames NetworkState::NamesFor(const netlink::LinkView& link) const {
@@ -372,8 +444,8 @@ void NetworkState::SettleNames() {
         LinkNames names = NamesFor((*old)->link);
         if (names == (*old)->names) continue;
         const InterfaceRowPtr before = *old;
-        InterfaceRowPtr after =
-            MakeInterfaceRow(before->message.statement(), std::move(names), Next(before->uid));
+        InterfaceRowPtr after = MakeInterfaceRow(before->message.statement(), std::move(names),
+                                                 Next(before->uid), before->vlans);
         interfaces_.Replace(dependant, after);
         Tell(before, after);
       }

@@ -5,12 +5,14 @@
 //
 // Rows show names that belong to other rows (a master's, a lower device's, an address' interface),
 // so a rename changes every row that shows the name, and an address whose interface is not known
-// stays hidden until the interface comes. Changes are told in causal order: an interface is added
-// before its addresses and removed after them.
+// stays hidden until the interface comes. The VLANs of bridges and their ports have a table of
+// their own, since the kernel tells them apart from the links, but are shown in the rows of
+// interfaces, and so a change of them is one of the interface. Changes are told in causal order: an
+// interface is added before its addresses and removed after them.
 #ifndef LINKVANE_SERVER_STATE_NETWORK_STATE_H_
 #define LINKVANE_SERVER_STATE_NETWORK_STATE_H_
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,6 +25,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "netlink/bridge_vlan.h"
 #include "netlink/message.h"
 #include "server/state/addr_row.h"
 #include "server/state/change.h"
@@ -33,8 +36,12 @@
 namespace linkvane::server {
 
 // What one dump request reads whole.
-enum class TableId : uint8_t { kLinks, kAddrs4, kAddrs6 };
-inline constexpr size_t kTables = 3;
+//
+// The VLANs of bridges are dumped at the start, after a loss of events, when they are in doubt, and
+// in audits. A fresh answer about interfaces needs no more: every other change of VLANs makes an
+// event before the request for it returns, and events are read around the dump of the links.
+enum class TableId : uint8_t { kLinks, kAddrs4, kAddrs6, kBridgeVlans };
+inline constexpr size_t kTables = 4;
 
 // A dump, or a targeted question, that is running.
 struct RunningDump {
@@ -44,11 +51,14 @@ struct RunningDump {
   // whole dump, and for a question whose silence proves nothing.
   std::optional<int32_t> interface_index;
   bool whole = true;
+  uint64_t link_removals = 0;  // That had been seen when it began.
 };
 
 // What a merge did, and what it leaves to be done: see MergeOutcome.
 struct Merge {
   bool conflict = false;
+  // The dump has to count as interrupted although the kernel did not say so.
+  bool interrupted = false;
   uint64_t changes = 0;
   // Interfaces to be asked about, or whose addresses are to be asked for, since the dump was
   // interrupted and did not name a row that is there.
@@ -77,6 +87,10 @@ class NetworkState {
                 const ReadTime& read);
   Merge FinishDump(const RunningDump& dump, DumpFlaws flaws, absl::Time now);
   void AbandonDump(const RunningDump& dump, absl::Time now);
+
+  // How often so far a link's event meant that VLANs may have changed of which no event tells: a
+  // bridge came, or has another vlan_default_pvid. They have to be dumped.
+  uint64_t vlan_doubts() const { return vlan_doubts_; }
 
   // The number of changes so far.
   uint64_t revision() const { return revision_; }
@@ -130,6 +144,30 @@ class NetworkState {
     NetworkState* state;
   };
 
+  struct BridgeVlanTraits {
+    using Key = int32_t;
+    using Row = BridgeVlans;  // Never null.
+    using Statement = std::span<const netlink::BridgeVlan>;
+    class Kept {
+     public:
+      explicit Kept(Statement statement) : vlans_(statement.begin(), statement.end()) {}
+      Statement statement() const { return vlans_; }
+
+     private:
+      std::vector<netlink::BridgeVlan> vlans_;
+    };
+    Comparison Compare(const Row& row, Statement statement) const {
+      return std::ranges::equal(*row, statement) ? Comparison::kSame : Comparison::kDiffers;
+    }
+    Row Put(Key key, const Row* /*old*/, Statement statement, Comparison /*comparison*/) {
+      state->unsettled_vlans_.insert(key);
+      return std::make_shared<const std::vector<netlink::BridgeVlan>>(statement.begin(),
+                                                                      statement.end());
+    }
+    void Removed(Key key, const Row& /*old*/) { state->unsettled_vlans_.insert(key); }
+    NetworkState* state;
+  };
+
   InterfaceRowPtr PutInterface(int32_t index, const InterfaceRowPtr* old,
                                const LinkStatement& statement, Comparison comparison);
   void InterfaceRemoved(int32_t index, const InterfaceRowPtr& old);
@@ -140,13 +178,21 @@ class NetworkState {
   bool StateLink(const netlink::Message& message, int32_t& index, LinkStatement& statement);
   bool StateAddr(const netlink::Message& message, const ReadTime& read, AddrKey& key,
                  AddrStatement& statement);
+  // Into `vlans_`.
+  bool StateBridgeVlans(const netlink::Message& message, int32_t& index);
+
+  Merge FinishVlanDump(const RunningDump& dump, DumpFlaws flaws);
+  // What the row of an interface shows of them.
+  BridgeVlans VlansFor(int32_t index, const netlink::LinkView& link) const;
+  // What follows for VLANs from what is told of a link.
+  void NoteBridge(int32_t index, const netlink::LinkView* before, const netlink::LinkView& after);
+  // Brings the rows of interfaces up to date whose VLANs changed.
+  void SettleVlans();
 
   LinkNames NamesFor(const netlink::LinkView& link) const;
   void Relate(int32_t index, const netlink::LinkView& link, bool add);
   // Notes which interfaces an event leaves in doubt.
   void DoubtPeer(int32_t index);
-  void DoubtMtu(int32_t index, const InterfaceRowPtr& before);
-  void DoubtPort(const netlink::Message& message);
   void DoubtDependants(int32_t index);
   void IndexNames(int32_t index, const InterfaceRow& row, bool add);
   // Brings the rows up to date that show the name of an interface that came, went or was renamed.
@@ -162,22 +208,28 @@ class NetworkState {
   ChangeSink& sink_;
   InterfaceTraits interface_traits_{this};
   AddrTraits addr_traits_{this};
+  BridgeVlanTraits bridge_vlan_traits_{this};
   FencedTable<InterfaceTraits> interfaces_;
   FencedTable<AddrTraits> addrs_;
+  FencedTable<BridgeVlanTraits> bridge_vlans_;
   absl::flat_hash_map<std::string, int32_t> by_name_;
   // For each interface, those whose rows show its name.
   absl::flat_hash_map<int32_t, absl::btree_set<int32_t>> dependants_;
   absl::btree_set<int32_t> unsettled_names_;
   absl::btree_set<int32_t> doubtful_;
+  absl::btree_set<int32_t> unsettled_vlans_;
   SnapshotCache interface_snapshots_;
   SnapshotCache addr_snapshots_;
   uint64_t revision_ = 0;
   uint64_t uids_ = 0;
+  uint64_t link_removals_ = 0;  // Announced: of links, and of ports from bridges.
+  uint64_t vlan_doubts_ = 0;
   bool lossy_ = true;     // Nothing is known yet.
   bool merging_ = false;  // In FinishDump().
   absl::Time now_;        // Of the present call.
   netlink::DecodeTally tally_;
   std::vector<std::byte> scratch_;
+  std::vector<netlink::BridgeVlan> vlans_;
 };
 
 }  // namespace linkvane::server

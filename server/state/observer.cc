@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "netlink/addr.h"
+#include "netlink/bridge_vlan.h"
 #include "netlink/error.h"
 #include "netlink/link.h"
 
@@ -26,6 +27,8 @@ netlink::Request DumpRequest(TableId table, int32_t interface_index = 0) {
       return netlink::LinkDumpRequest();
     case TableId::kAddrs4:
       return netlink::AddrDumpRequest(AF_INET, interface_index);
+    case TableId::kBridgeVlans:
+      return netlink::BridgeVlanDumpRequest();
     case TableId::kAddrs6:
       break;
   }
@@ -84,6 +87,7 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
     before = BeforeLocked();
     DrainLocked();
     before.losses_at_fence = losses_;
+    before.vlan_doubts_at_fence = vlan_doubts_;
     dump = state_.BeginDump(table, absl::Now());
     ++counts_.dumps;
   }
@@ -100,6 +104,7 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
               },
               deadline);
   Merge merge;
+  bool interrupted = false;
   {
     MutexLock lock(mutex_);
     DrainLocked();
@@ -108,16 +113,16 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
           dump,
           {.interrupted = outcome->interrupted, .lost_events = losses_ != before.losses_at_fence},
           absl::Now());
-      if (outcome->interrupted) ++counts_.interrupted_dumps;
+      interrupted = outcome->interrupted || merge.interrupted;
+      if (interrupted) ++counts_.interrupted_dumps;
       if (unclean_.none()) counts_.audit_differences += merge.changes;
+      NoteDoubtsLocked();
+      const bool doubted =
+          table == TableId::kBridgeVlans && vlan_doubts_ != before.vlan_doubts_at_fence;
       // Without an event socket, all that happens is being lost.
-      if (!outcome->interrupted && losses_ == before.losses && !monitor_failed_) {
-        unclean_.reset(static_cast<size_t>(table));
-        if (unclean_.none()) {
-          state_.Repaired();
-          synced_.store(true, std::memory_order_release);
-          known_.store(true, std::memory_order_release);
-        }
+      if (!interrupted && !doubted && losses_ == before.losses && !monitor_failed_) {
+        if (table == TableId::kBridgeVlans) vlans_in_doubt_.store(false, std::memory_order_release);
+        NoteCleanLocked(table);
       }
     } else {
       state_.AbandonDump(dump, absl::Now());
@@ -128,7 +133,7 @@ absl::StatusOr<DumpReport> Observer::DumpTable(TableId table, bool with_stats,
   if (stats != nullptr) stats->Sort();
   { const auto given_back = *std::move(connection); }  // The questions need one of their own.
   AskForUnnamed(table, merge.unnamed, deadline);
-  return DumpReport{.interrupted = outcome->interrupted,
+  return DumpReport{.interrupted = interrupted,
                     .conflict = merge.conflict,
                     .changes = merge.changes,
                     .observed_at = read.wall,
@@ -202,6 +207,7 @@ absl::StatusOr<DumpReport> Observer::Ask(netlink::Request& request, RunningDump 
     if (told) {
       merge = state_.FinishDump(dump, {.interrupted = interrupted}, absl::Now());
       if (unclean_.none() && !doubted) counts_.audit_differences += merge.changes;
+      NoteDoubtsLocked();
     } else {
       state_.AbandonDump(dump, absl::Now());
     }
@@ -331,6 +337,7 @@ void Observer::DrainLocked() {
     (void)!write(wake_fd_, &one, sizeof(one));
     return;
   }
+  NoteDoubtsLocked();
   last_read_ = read.wall;
   counts_.event_datagrams += outcome->datagrams;
   if (outcome->overrun) {
@@ -349,6 +356,20 @@ void Observer::NoteLossLocked() {
   synced_.store(false, std::memory_order_release);
 }
 
+void Observer::NoteDoubtsLocked() {
+  if (state_.vlan_doubts() == vlan_doubts_) return;
+  vlan_doubts_ = state_.vlan_doubts();
+  vlans_in_doubt_.store(true, std::memory_order_release);
+}
+
+void Observer::NoteCleanLocked(TableId table) {
+  unclean_.reset(static_cast<size_t>(table));
+  if (unclean_.any()) return;
+  state_.Repaired();
+  synced_.store(true, std::memory_order_release);
+  known_.store(true, std::memory_order_release);
+}
+
 void Observer::Publish(Before before) {
   bool changed = false;
   bool lost = false;
@@ -357,7 +378,7 @@ void Observer::Publish(Before before) {
     MutexLock lock(mutex_);
     changed = state_.revision() != before.revision;
     lost = losses_ != before.losses;
-    doubtful = state_.has_doubtful();
+    doubtful = state_.has_doubtful() || vlan_doubts_ != before.vlan_doubts;
   }
   if (changed && callbacks_.published) callbacks_.published();
   if (lost && callbacks_.lost) callbacks_.lost();

@@ -35,7 +35,8 @@
 namespace linkvane::server {
 
 struct DumpReport {
-  // The kernel flagged the dump as interrupted: its rows are true, but others may exist.
+  // The kernel flagged the dump as interrupted, or has left out rows without a word: those that it
+  // named are true, but others may exist.
   bool interrupted = false;
   // A row that was kept differs from what the dump said.
   bool conflict = false;
@@ -56,7 +57,8 @@ class Observer {
     std::function<void()> published;
     // After events were lost; likewise.
     std::function<void()> lost;
-    // When AskDoubtful() has something to do; likewise.
+    // When AskDoubtful() has something to do, or VLANs have to be dumped since nobody knows what
+    // they are; likewise.
     std::function<void()> doubtful = nullptr;
   };
 
@@ -120,6 +122,8 @@ class Observer {
   // Whether the tables are known to be right: every one was dumped without interruption since the
   // start and since the last loss of events.
   bool synced() const { return synced_.load(std::memory_order_acquire); }
+  // Whether something happened since the last dump of the VLANs that changes them without an event.
+  bool vlans_in_doubt() const { return vlans_in_doubt_.load(std::memory_order_acquire); }
   // The tables that still have to be dumped for that.
   std::vector<TableId> Unclean() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether they ever were known to be right.
@@ -135,14 +139,20 @@ class Observer {
   // Drains the event socket into the state.
   void DrainLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteLossLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteDoubtsLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A dump without interruption has ended, during which the tables were told all changes.
+  void NoteCleanLocked(TableId table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Calls the callbacks that a section with the lock, which began at these values, calls for.
   struct Before {
     uint64_t revision;
     uint64_t losses;
-    uint64_t losses_at_fence;  // Of a section that began a dump.
+    uint64_t vlan_doubts;
+    // Of a section that began a dump.
+    uint64_t losses_at_fence;
+    uint64_t vlan_doubts_at_fence;
   };
   Before BeforeLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return {state_.revision(), losses_, losses_};
+    return {state_.revision(), losses_, vlan_doubts_, losses_, vlan_doubts_};
   }
   void Publish(Before before) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -169,11 +179,13 @@ class Observer {
   std::unique_ptr<netlink::Monitor> monitor_ ABSL_GUARDED_BY(mutex_);
   bool monitor_failed_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t losses_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t vlan_doubts_ ABSL_GUARDED_BY(mutex_) = 0;  // Of the state's, those that were noted.
   std::bitset<kTables> unclean_ ABSL_GUARDED_BY(mutex_);
   Counts counts_ ABSL_GUARDED_BY(mutex_);
   absl::Time last_read_ ABSL_GUARDED_BY(mutex_);
 
   std::atomic<bool> synced_ = false;
+  std::atomic<bool> vlans_in_doubt_ = false;
   std::atomic<bool> known_ = false;
   std::atomic<bool> stopping_ = false;
   int wake_fd_ = -1;

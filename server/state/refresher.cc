@@ -64,6 +64,7 @@ void Refresher::Wake() {
 }
 
 void Refresher::Refresh(TableId table, bool with_stats, absl::Time deadline, Done done) {
+  if (table == TableId::kLinks) done = WithVlans(deadline, std::move(done));
   bool runs = false;
   {
     MutexLock lock(mutex_);
@@ -151,6 +152,18 @@ void Refresher::WhenKnown(absl::Time deadline, Done done) {
   WhenSynced(deadline, std::move(done));
 }
 
+Refresher::Done Refresher::WithVlans(absl::Time deadline, Done done) {
+  return [this, deadline, done = std::move(done)](const Result& links) {
+    if (!links.status.ok() || !observer_.vlans_in_doubt()) return done(links);
+    // One look is enough, whatever happens meanwhile: what was before the caller came is in it.
+    Refresh(TableId::kBridgeVlans, false, deadline, [links, done](const Result& vlans) {
+      Result both = links;
+      both.status = vlans.status;
+      done(both);
+    });
+  };
+}
+
 void Refresher::LookAgain(TableId table) {
   MutexLock lock(mutex_);
   Plan(tables_[static_cast<size_t>(table)], /*again=*/true);
@@ -230,6 +243,9 @@ void Refresher::Maintain() {
     for (const Parked& parked : late) {
       parked.done({.status = absl::UnavailableError(
                        "no uninterrupted dump of the kernel's tables before the deadline")});
+    }
+    if (observer_.vlans_in_doubt()) {
+      Refresh(TableId::kBridgeVlans, false, absl::Now() + kDumpTimeout, ignore);
     }
     if (!observer_.AskDoubtful(absl::Now() + kDumpTimeout)) LookAgain(TableId::kLinks);
     for (const TableId table : due) Refresh(table, false, absl::InfiniteFuture(), ignore);

@@ -87,6 +87,8 @@ class Refresher {
     int looks = 0;
   };
 
+  // `done`, after another look at the VLANs of bridges if those are in doubt.
+  Done WithVlans(absl::Time deadline, Done done);
   void RunGenerations(TableId table);
   // When to look at a table again after a dump.
   void Plan(Table& table, bool again) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -133,7 +133,7 @@ TEST_F(RefresherTest, AuditsOfWhatOnlyRunsByItselfTellNothingAndEncodeNothing) {
   ASSERT_TRUE(WaitForSync().ok());
   diary_.Clear();
   const uint64_t encoded = RowsEncoded();
-  for (const Asked table : {Asked::kLinks, Asked::kAddrs4, Asked::kAddrs6}) {
+  for (const Asked table : {Asked::kLinks, Asked::kAddrs4, Asked::kAddrs6, Asked::kBridgeVlans}) {
     const int dumps = kernel_.asked(table);
     ASSERT_TRUE(Eventually([&] { return kernel_.asked(table) >= dumps + 3; }));
   }

@@ -38,6 +38,7 @@ class ReplayTest : public ::testing::TestWithParam<std::string> {
     Dump(TableId::kLinks, "link-skipstats");
     Dump(TableId::kAddrs4, "addr4");
     Dump(TableId::kAddrs6, "addr6");
+    Dump(TableId::kBridgeVlans, "link-bridge-compressed");
   }
   google::protobuf::ListValue Json(const std::string& file) {
     google::protobuf::ListValue list;
@@ -74,6 +75,14 @@ TEST_P(ReplayTest, TheTablesHaveAsManyRowsAsIproute2Saw) {
   for (const auto& row : stage_.Addrs()) ++address_rows[row.interface_index()];
   EXPECT_FALSE(address_rows.empty());
   EXPECT_EQ(address_rows, addresses);
+}
+
+TEST_P(ReplayTest, JustBridgesAndTheirPortsHaveVlans) {
+  DumpAll();
+  for (const linkvane::v1::Interface& row : stage_.Interfaces()) {
+    EXPECT_EQ(row.bridge().vlans().empty(), row.kind() != "bridge") << row.name();
+    EXPECT_EQ(row.bridge_port().vlans().empty(), row.slave_kind() != "bridge") << row.name();
+  }
 }
 
 TEST_P(ReplayTest, TheSameDumpsAgainChangeNothingAndEncodeNothing) {

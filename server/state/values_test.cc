@@ -54,6 +54,8 @@ class Contract {
   void ExpectNothingElse() const {
     for (const auto& [message, numbers] : covered_) {
       for (int i = 0; i < message->field_count(); ++i) {
+        // VLANs of bridges come from a source of their own.
+        if (message->field(i)->number() == pb::Bridge::kVlansFieldNumber) continue;
         EXPECT_TRUE(numbers.contains(message->field(i)->number()))
             << message->field(i)->full_name();
       }

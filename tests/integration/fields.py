@@ -15,6 +15,8 @@ VOLATILE_FIELDS = frozenset({"unknown_attributes", "created_at", "updated_at", "
 _VOLATILE_PARTS = (
     "ipv6.cacheinfo",
     "ipv6.flags",
+    "ipv6.conf",
+    "ipv4.conf",
     "hsr.seq_nr",
     *(
         f"bridge.{name}"

@@ -156,7 +156,14 @@ class IntegrationTest(unittest.TestCase):
                 ]
             return before, lines
 
-        view, lines = wait_until(compare, "two readings of ip with nothing between them")
+        settled = "two readings of ip with nothing between them"
+        view, lines = wait_until(compare, settled)
+        if lines:
+            # What the kernel changes without an event (the root of a spanning tree) may be missing
+            # from one fresh answer: an event that comes while its dump runs outweighs that, and the
+            # next dump mends it.
+            view, again = wait_until(compare, settled)
+            lines = [line for line in lines if line in again]
         if lines:
             self.fail("\n".join(lines))
         return view

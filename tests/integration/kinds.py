@@ -114,7 +114,10 @@ _BRIDGE = Table(
             newer(running),
         ),
     ),
-    ours={"multi_boolopt.known": "what the kernel knows, by which ip decides what to show"},
+    ours={
+        "multi_boolopt.known": "what the kernel knows, by which ip decides what to show",
+        "vlans": "only `bridge` shows it",
+    },
 )
 
 _VLAN_FLAGS = {

@@ -56,6 +56,7 @@ _BRIDGE_PORT = Table(
         ("backup_nhid", "backup_nhid", newer(same)),
     ),
     ours={
+        "vlans": _ONLY_BRIDGE,
         "mrp_ring_open": _ONLY_BRIDGE,
         "mrp_in_open": _ONLY_BRIDGE,
         "mcast_eht_hosts_limit": "neither ip nor `bridge` shows it",

@@ -52,9 +52,19 @@ T BodyOf(netlink::Bytes request) {
 Asked WhatIsAsked(netlink::Bytes request) {
   const auto header = netlink::LoadStruct<nlmsghdr>(request).value_or(nlmsghdr{});
   const bool dump = (header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
-  if (header.nlmsg_type == RTM_GETLINK) return dump ? Asked::kLinks : Asked::kLink;
+  if (header.nlmsg_type == RTM_GETLINK && dump) {
+    return BodyOf<ifinfomsg>(request).ifi_family == AF_BRIDGE ? Asked::kBridgeVlans : Asked::kLinks;
+  }
+  if (header.nlmsg_type == RTM_GETLINK) return Asked::kLink;
   if (header.nlmsg_type != RTM_GETADDR) return Asked::kOther;
   return BodyOf<ifaddrmsg>(request).ifa_family == AF_INET ? Asked::kAddrs4 : Asked::kAddrs6;
+}
+
+// What the kernel tells of a link in family AF_BRIDGE.
+FakeMessage AboutBridge(const FakeLink& link) {
+  FakeLink told = link;
+  told.family = AF_BRIDGE;
+  return {RTM_NEWLINK, told};
 }
 
 // The head of a queue as recvmsg shows it, and takes it.
@@ -155,6 +165,18 @@ void FakeKernel::Put(const FakeAddr& addr, bool announce) {
   if (announce) Announce(FakeMessage(RTM_NEWADDR, addr));
 }
 
+void FakeKernel::PutVlans(int32_t index, std::vector<FakeVlan> vlans, bool announce) {
+  MutexLock lock(mutex_);
+  FakeLink& link = links_.at(index);
+  link.vlans = std::move(vlans);
+  if (announce) Announce(AboutBridge(link));
+}
+
+void FakeKernel::HideVlansOnce(int32_t index) {
+  MutexLock lock(mutex_);
+  hidden_ = index;
+}
+
 void FakeKernel::Overrun() {
   MutexLock lock(mutex_);
   events_.clear();
@@ -227,6 +249,9 @@ std::deque<FakeKernel::Datagram> FakeKernel::Answer(netlink::Bytes request) {
       case Asked::kAddrs6:
         AnswerAddrs(request, answers);
         break;
+      case Asked::kBridgeVlans:
+        AnswerBridgeVlans(answers);
+        break;
       case Asked::kOther:  // The no-op that primes a connection.
         answers.push_back(Error(0));
         break;
@@ -271,6 +296,15 @@ void FakeKernel::AnswerLink(netlink::Bytes request, std::deque<Datagram>& answer
                       : link.name == name || std::ranges::count(link.alt_names, name) != 0;
   });
   answers.push_back(it == links_.end() ? Error(ENODEV) : Tell(it->second, 0));
+}
+
+void FakeKernel::AnswerBridgeVlans(std::deque<Datagram>& answers) {
+  const int32_t hidden = std::exchange(hidden_, 0);
+  for (const auto& [index, link] : links_) {
+    if (link.kind != "bridge" && link.slave_kind != "bridge") continue;
+    if (index != hidden) answers.push_back(AboutBridge(link).ToBytes(NLM_F_MULTI));
+  }
+  answers.push_back(Done(0));
 }
 
 void FakeKernel::AnswerAddrs(netlink::Bytes request, std::deque<Datagram>& answers) {

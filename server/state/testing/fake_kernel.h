@@ -23,7 +23,7 @@
 namespace linkvane::server {
 
 // What is asked for.
-enum class Asked : uint8_t { kLinks, kLink, kAddrs4, kAddrs6, kOther };
+enum class Asked : uint8_t { kLinks, kLink, kAddrs4, kAddrs6, kBridgeVlans, kOther };
 
 // Any thread. As in a real kernel, every answer about a link has other counters, and lifetimes run
 // down.
@@ -39,6 +39,12 @@ class FakeKernel {
   void Put(const FakeLink& link, bool announce = true) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(int32_t index, bool announce = true) ABSL_LOCKS_EXCLUDED(mutex_);
   void Put(const FakeAddr& addr, bool announce = true) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The VLANs of a bridge or a port that there is; a link that is put has those that it is put
+  // with.
+  void PutVlans(int32_t index, std::vector<FakeVlan> vlans, bool announce = true)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Leaves that bridge or port out of the next dump of VLANs.
+  void HideVlansOnce(int32_t index) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Loses the events that nobody has read, and says so.
   void Overrun() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -67,6 +73,7 @@ class FakeKernel {
   void AnswerLinks(std::deque<Datagram>& answers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AnswerLink(netlink::Bytes request, std::deque<Datagram>& answers)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AnswerBridgeVlans(std::deque<Datagram>& answers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AnswerAddrs(netlink::Bytes request, std::deque<Datagram>& answers)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Datagram Tell(const FakeLink& link, uint16_t flags) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -87,6 +94,7 @@ class FakeKernel {
   bool monitor_fails_ ABSL_GUARDED_BY(mutex_) = false;
   bool monitors_refused_ ABSL_GUARDED_BY(mutex_) = false;
   int interruptions_ ABSL_GUARDED_BY(mutex_) = 0;
+  int32_t hidden_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<Asked, int> asked_ ABSL_GUARDED_BY(mutex_);
   uint64_t packets_ ABSL_GUARDED_BY(mutex_) = 0;
   Hook before_answer_ ABSL_GUARDED_BY(mutex_);

@@ -64,7 +64,8 @@ class FakeKernelTest : public ::testing::Test {
   void Start(absl::Duration audit_interval = absl::Hours(1)) {
     observer_ = std::make_unique<Observer>(
         "epoch", pool_, [this] { return kernel_.OpenMonitor(); }, diary_,
-        Observer::Callbacks{.published = [] {}, .lost = [this] { refresher_->Wake(); },
+        Observer::Callbacks{.published = [] {},
+                            .lost = [this] { refresher_->Wake(); },
                             .doubtful = [this] { refresher_->Wake(); }});
     refresher_ = std::make_unique<Refresher>(*observer_, audit_interval);
     ASSERT_TRUE(observer_->Start().ok());

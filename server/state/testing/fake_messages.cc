@@ -33,6 +33,30 @@ void AddIfSet(uint16_t type, const std::optional<T>& value, netlink::FakeAttribu
   if (value.has_value()) attributes.Number(type, *value);
 }
 
+void AddLinkInfo(const FakeLink& link, netlink::FakeAttributes& attributes) {
+  netlink::FakeAttributes info;
+  if (!link.kind.empty()) info.Text(IFLA_INFO_KIND, link.kind);
+  if (link.default_pvid.has_value()) {
+    info.Add(IFLA_INFO_DATA,
+             netlink::FakeAttributes().Number(IFLA_BR_VLAN_DEFAULT_PVID, *link.default_pvid));
+  }
+  if (!link.slave_kind.empty()) info.Text(IFLA_INFO_SLAVE_KIND, link.slave_kind);
+  if (!info.bytes().empty()) attributes.Add(IFLA_LINKINFO, info);
+}
+
+// IFLA_BRIDGE_VLAN_INFO, whose payload is struct bridge_vlan_info. Their header, linux/if_bridge.h,
+// does not go together with arpa/inet.h.
+constexpr uint16_t kVlanInfo = 2;
+
+void AddVlans(const std::vector<FakeVlan>& vlans, netlink::FakeAttributes& attributes) {
+  if (vlans.empty()) return;
+  netlink::FakeAttributes spec;
+  for (const auto& [flags, id] : vlans) {
+    spec.Number(kVlanInfo, std::array{flags, id});
+  }
+  attributes.Add(IFLA_AF_SPEC, spec);
+}
+
 }  // namespace
 
 uint8_t FakeAddr::family() const {
@@ -63,8 +87,10 @@ FakeMessage::FakeMessage(uint16_t type, const FakeLink& link) : type_(type) {
     stats.rx_packets = *link.rx_packets;
     attributes.Number(IFLA_STATS64, stats);
   }
-  if (!link.kind.empty()) {
-    attributes.Add(IFLA_LINKINFO, netlink::FakeAttributes().Text(IFLA_INFO_KIND, link.kind));
+  if (link.family == AF_BRIDGE) {
+    AddVlans(link.vlans, attributes);
+  } else {
+    AddLinkInfo(link, attributes);
   }
   if (!link.alt_names.empty()) {
     netlink::FakeAttributes names;

@@ -20,6 +20,9 @@ namespace linkvane::server {
 // An attribute that has no member of its own: number and payload.
 using RawAttribute = std::pair<uint16_t, std::string>;
 
+// A VLAN of a bridge or a port: BRIDGE_VLAN_INFO_ flags and id.
+using FakeVlan = std::pair<uint16_t, uint16_t>;
+
 struct FakeLink {
   int32_t index = 1;
   std::string name = "eth0";
@@ -39,6 +42,9 @@ struct FakeLink {
   uint32_t carrier_up_count = 1;
   uint32_t carrier_down_count = 1;
   std::optional<uint64_t> rx_packets{};  // Of IFLA_STATS64.
+  std::string slave_kind{};
+  std::optional<uint16_t> default_pvid{};  // Of a bridge.
+  std::vector<FakeVlan> vlans{};           // Told in messages of family AF_BRIDGE only.
   std::vector<RawAttribute> others{};
 };
 

@@ -65,9 +65,24 @@ void StagedState::DumpAddrs(const std::vector<FakeAddr>& addrs) {
   }
 }
 
+Merge StagedState::DumpVlans(const std::vector<FakeLink>& links, bool interrupted) {
+  const RunningDump dump = state_.BeginDump(TableId::kBridgeVlans, now_.wall);
+  for (const FakeLink& link : links) {
+    if (link.kind == "bridge" || link.slave_kind == "bridge") Say(dump, VlanMessage(link));
+  }
+  return state_.FinishDump(dump, {.interrupted = interrupted}, now_.wall);
+}
+
+FakeMessage StagedState::VlanMessage(const FakeLink& link, uint16_t type) {
+  FakeLink told = link;
+  told.family = AF_BRIDGE;
+  return {type, told};
+}
+
 void StagedState::Sync(const std::vector<FakeLink>& links, const std::vector<FakeAddr>& addrs) {
   DumpLinks(links);
   DumpAddrs(addrs);
+  DumpVlans(links);
   state_.Repaired();
 }
 

@@ -27,12 +27,18 @@ class StagedState : public ChangeSink {
   void Event(const FakeAddr& addr) { Apply(FakeMessage(RTM_NEWADDR, addr)); }
   void EventGone(const FakeLink& link) { Apply(FakeMessage(RTM_DELLINK, link)); }
   void EventGone(const FakeAddr& addr) { Apply(FakeMessage(RTM_DELADDR, addr)); }
+  // Tells VLANs: as a message of family AF_BRIDGE, of any type.
+  void EventVlans(const FakeLink& link, uint16_t type = RTM_NEWLINK) {
+    Apply(VlanMessage(link, type));
+  }
   void Apply(const FakeMessage& message) { state_.ApplyEvent(message.message(), now_); }
 
   // Whole dumps at this moment; of addresses, one for each family.
   Merge DumpLinks(const std::vector<FakeLink>& links, bool interrupted = false);
   void DumpAddrs(const std::vector<FakeAddr>& addrs);
-  // Both, after which events are complete.
+  Merge DumpVlans(const std::vector<FakeLink>& links, bool interrupted = false);
+  static FakeMessage VlanMessage(const FakeLink& link, uint16_t type = RTM_NEWLINK);
+  // All, after which events are complete.
   void Sync(const std::vector<FakeLink>& links, const std::vector<FakeAddr>& addrs = {});
   void Say(const RunningDump& dump, const FakeMessage& message);
 
