@@ -42,6 +42,9 @@ constexpr int kAccepting = 64;
 
 constexpr int kReflectionThreads = 8;
 
+// How long nothing may run before the server counts as drained.
+constexpr absl::Duration kQuiet = absl::Milliseconds(250);
+
 // The largest request: filters with many names.
 constexpr int kMostRequestBytes = 1 << 20;
 
@@ -111,11 +114,16 @@ class GrpcServer::Methods {
     // gRPC's own Shutdown() waits until clients have closed their connections, also idle ones, and
     // refuses calls that it has read but not handed over. So it is called when all calls have
     // ended.
-    while (absl::Now() < deadline && Running()) absl::SleepFor(absl::Milliseconds(5));
+    // One may still be on its way from a connection to us, so it has to be quiet for a while.
+    absl::Time busy = absl::Now();
+    for (absl::Time now = busy; now < deadline && now < busy + kQuiet; now = absl::Now()) {
+      if (Running()) busy = now;
+      absl::SleepFor(absl::Milliseconds(5));
+    }
   }
 
   void Shutdown(absl::Time deadline) {
-    const absl::Time soon = absl::Now() + absl::Milliseconds(100);
+    const absl::Time soon = absl::Now() + kQuiet;
     server_->Shutdown(absl::ToChronoTime(Running() ? deadline : std::min(soon, deadline)));
     queue_->Shutdown();
     for (std::thread& thread : threads_) thread.join();
