@@ -257,11 +257,11 @@ TEST_P(NamespaceTest, LinksAreWhatIproute2Reads) {
 TEST_P(NamespaceTest, EveryAttributeOfALinkHasARule) {
   constexpr uint16_t kDevlinkPort = 62;  // IFLA_DEVLINK_PORT.
   const Links links(File("link"));
-  for (const auto& [index, view] : links.views()) {
-    ForEachUnknown(view.attributes, LinkRules(),
+  for (const auto& entry : links.views()) {
+    ForEachUnknown(entry.second.attributes, LinkRules(),
                    [&](std::span<const uint16_t> parents, const Attribute& attribute) {
                      EXPECT_THAT(parents, ElementsAre(kDevlinkPort))
-                         << index << ": " << attribute.type;
+                         << entry.first << ": " << attribute.type;
                    });
   }
 }

@@ -36,8 +36,9 @@ absl::Status Listener::Prepare() {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_fd_ < 0) return absl::UnavailableError(absl::StrCat("eventfd: ", std::strerror(errno)));
   spare_fd_ = SpareDescriptor();
-  if (spare_fd_ < 0)
+  if (spare_fd_ < 0) {
     return absl::UnavailableError(absl::StrCat("/dev/null: ", std::strerror(errno)));
+  }
   return absl::OkStatus();
 }
 
