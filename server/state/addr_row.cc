@@ -232,11 +232,9 @@ AddrRowPtr MakeAddrRow(const AddrStatement& statement, std::optional<std::string
   FillTimes(row->times, out);
   if (addr.protocol.has_value()) out.set_protocol(*addr.protocol);
   if (addr.route_metric.has_value()) out.set_route_metric(*addr.route_metric);
-  out.SerializeToString(&row->wire);
-  row->steady_size = row->wire.size();
-  out.Clear();
+  out.SerializeToString(&row->steady);
   FillUnknown(addr, out);
-  out.AppendToString(&row->wire);
+  out.SerializeToString(&row->wire);
   RowsEncoded().fetch_add(1, std::memory_order_relaxed);
   return row;
 }

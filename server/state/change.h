@@ -28,7 +28,7 @@ struct Change {
   const FieldSet& changed_fields() const {
     std::call_once(diffed_, [this] {
       if (before == nullptr || after == nullptr) return;
-      changed_ = DifferentFields(before->steady_wire(), after->steady_wire());
+      changed_ = DifferentFields(before->steady, after->steady);
     });
     return changed_;
   }

@@ -252,15 +252,12 @@ void AppendRuns(uint32_t number, const netlink::LinkRuleSet& rules, bool always,
   if (found) AppendBytesField(number, message, wire);
 }
 
-// The settings that the kernel layer only describes, in the order of their fields: of XDP, of the
-// address families, of the link's kind, of its port. Of all attributes, those in one part: the
-// steady ones, or those that run by themselves.
-enum class Part { kSteady, kRunning };
-std::string EncodeSettings(const netlink::LinkView& link, const BridgeVlans& vlans, Part part,
+// The settings in `attributes` that the kernel layer only describes, in the order of their fields:
+// of XDP, of the address families, of the link's kind, of its port.
+std::string EncodeSettings(const netlink::LinkView& link, const BridgeVlans& vlans,
                            netlink::Bytes attributes, netlink::DecodeTally& tally) {
-  const bool steady = part == Part::kSteady;
   std::string wire;
-  if (steady && link.xdp.has_value()) {
+  if (link.xdp.has_value()) {
     AppendRuns(pb::Interface::kXdpFieldNumber, netlink::XdpRules(), /*always=*/true, tally, wire,
                [&](auto&& visit) { visit(*link.xdp); });
   }
@@ -274,18 +271,18 @@ std::string EncodeSettings(const netlink::LinkView& link, const BridgeVlans& vla
   const uint32_t details = FieldOf("details", kind);
   if (rules != nullptr && details != 0) {
     AppendRuns(
-        details, *rules, /*always=*/steady, tally, wire,
+        details, *rules, /*always=*/true, tally, wire,
         [&](auto&& visit) { netlink::ForEachKindSettings(attributes, visit); },
-        steady && kind == kBridge ? EncodeVlans(vlans) : "");
+        kind == kBridge ? EncodeVlans(vlans) : "");
   }
   const std::string slave_kind(link.slave_kind.value_or(""));
   rules = netlink::PortKindRules(slave_kind);
   const uint32_t port = FieldOf("port", slave_kind + "_port");
   if (rules != nullptr && port != 0) {
     AppendRuns(
-        port, *rules, /*always=*/steady, tally, wire,
+        port, *rules, /*always=*/true, tally, wire,
         [&](auto&& visit) { netlink::ForEachPortSettings(attributes, visit); },
-        steady && slave_kind == kBridge ? EncodeVlans(vlans) : "");
+        slave_kind == kBridge ? EncodeVlans(vlans) : "");
   }
   return wire;
 }
@@ -347,17 +344,14 @@ InterfaceRowPtr MakeInterfaceRow(const LinkStatement& statement, LinkNames names
   FillNumbers(row->link, out);
   FillDevice(row->link, out);
   FillHardware(row->link, out);
-  out.SerializeToString(&row->wire);
   const netlink::Bytes attributes = row->link.attributes;
-  const size_t steady = row->message.statement().steady_size - sizeof(ifinfomsg);
-  row->wire = MergeFields(row->wire, EncodeSettings(row->link, row->vlans, Part::kSteady,
-                                                    attributes.first(steady), tally));
-  row->steady_size = row->wire.size();
-  out.Clear();
+  const netlink::Bytes steady =
+      attributes.first(row->message.statement().steady_size - sizeof(ifinfomsg));
+  row->steady =
+      MergeFields(out.SerializeAsString(), EncodeSettings(row->link, row->vlans, steady, tally));
   FillUnknown(row->link, out);
-  out.AppendToString(&row->wire);
-  row->wire +=
-      EncodeSettings(row->link, row->vlans, Part::kRunning, attributes.subspan(steady), tally);
+  row->wire = MergeFields(out.SerializeAsString(),
+                          EncodeSettings(row->link, row->vlans, attributes, tally));
   RowsEncoded().fetch_add(1, std::memory_order_relaxed);
   return row;
 }

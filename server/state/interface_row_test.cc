@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/if.h>
+#include <linux/if_bridge.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +18,7 @@
 #include "server/state/row.h"
 #include "server/state/stats_block.h"
 #include "server/state/testing/staged_state.h"
+#include "server/state/wire.h"
 
 namespace linkvane::server {
 namespace {
@@ -237,6 +241,45 @@ TEST(InterfaceRowTest, SettingsThatComeOrGoAloneAreWhatChanged) {
   EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind vrf_port"));
   stage.Event(FakeLink{.index = 1, .others = {always[1]}});
   EXPECT_THAT(stage.TakeWords(), ElementsAre("~eth0: slave_kind vrf_port"));
+}
+
+// How often each field stands in an encoded message.
+std::map<uint32_t, int> Occurrences(std::string_view wire) {
+  std::map<uint32_t, int> occurrences;
+  WireReader reader(wire);
+  WireField field;
+  while (reader.Next(field)) ++occurrences[field.number];
+  return occurrences;
+}
+
+// Not every decoder puts the pieces of a message together.
+TEST(InterfaceRowTest, AMessageStandsInOnePieceWhateverRunsInIt) {
+  using netlink::FakeAttributes;
+  const auto querier = FakeAttributes()
+                           .Number<uint64_t>(BRIDGE_QUERIER_IP_OTHER_TIMER, 500)
+                           .Number<uint32_t>(BRIDGE_QUERIER_IP_PORT, 3);
+  const auto settings = FakeAttributes()
+                            .Number<uint64_t>(IFLA_BR_HELLO_TIMER, 700)
+                            .Number<uint32_t>(IFLA_BR_MAX_AGE, 2000)
+                            .Add(IFLA_BR_MCAST_QUERIER_STATE, querier);
+  const auto info = FakeAttributes().Text(IFLA_INFO_KIND, "bridge").Add(IFLA_INFO_DATA, settings);
+  StagedState stage;
+  stage.Event(FakeLink{.index = 1, .others = {{IFLA_LINKINFO, AsText(info)}, Ipv6(1, 15'000)}});
+  const std::string& wire = stage.state().FindInterface(1)->wire;
+  const std::map<uint32_t, int> outer = Occurrences(wire);
+  EXPECT_EQ(outer.at(pb::Interface::kBridgeFieldNumber), 1);
+  EXPECT_EQ(outer.at(pb::Interface::kIpv6FieldNumber), 1);
+  WireReader reader(wire);
+  WireField field;
+  while (reader.Next(field)) {
+    if (field.number != pb::Interface::kBridgeFieldNumber) continue;
+    for (const auto& [number, times] : Occurrences(field.value)) EXPECT_EQ(times, 1) << number;
+  }
+  const pb::Bridge bridge = stage.Interface(1).bridge();
+  EXPECT_EQ(bridge.hello_timer().seconds(), 7);
+  EXPECT_EQ(bridge.max_age().seconds(), 20);
+  EXPECT_EQ(bridge.mcast_querier_state().ip_port(), 3);
+  EXPECT_EQ(bridge.mcast_querier_state().ip_other_timer().seconds(), 5);
 }
 
 TEST(InterfaceRowTest, AMapOfZerosIsNone) {

@@ -28,13 +28,12 @@ class Row {
   std::string key;
   // New for each incarnation.
   std::string uid;
-  // The message of the contract (Interface, Addr), encoded. Made once. First, `steady_size` bytes,
-  // all whose difference is a change; then what runs by itself, or may (unknown_attributes). A
-  // message in it, such as the settings of a bridge with its timers, can have a field in each of
-  // both parts, which whoever decodes it puts together.
+  // The message of the contract (Interface, Addr), encoded. Made once. A message in it stands in
+  // one piece, since not every decoder puts pieces together.
   std::string wire;
-  size_t steady_size = 0;
-  std::string_view steady_wire() const { return std::string_view(wire).substr(0, steady_size); }
+  // The same without what runs by itself, or may (unknown_attributes): where it differs is a
+  // change.
+  std::string steady;
   // Of the change that made this version, and when the server learned of it.
   uint64_t revision = 0;
   absl::Time changed_at;

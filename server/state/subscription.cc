@@ -108,9 +108,9 @@ void Subscription::AddStep(const Change& change) {
     event.type = pb::EVENT_TYPE_MODIFIED;
     event.row = change.after;
     event.previous = change.before;
-    event.changed = MaskOf(*event.row)
-                        .Visible(change.changed_fields(), change.before->steady_wire(),
-                                 change.after->steady_wire());
+    event.changed =
+        MaskOf(*event.row)
+            .Visible(change.changed_fields(), change.before->steady, change.after->steady);
     if (event.changed.none()) return;
   } else if (after_visible) {
     event.type = pb::EVENT_TYPE_ADDED;
@@ -155,8 +155,7 @@ void Subscription::AddDirty() {
         event.type = pb::EVENT_TYPE_MODIFIED;
         event.previous = dirty.base;
         event.changed =
-            MaskOf(*dirty.now)
-                .Visible(dirty.changed, dirty.base->steady_wire(), dirty.now->steady_wire());
+            MaskOf(*dirty.now).Visible(dirty.changed, dirty.base->steady, dirty.now->steady);
         if (event.changed.none()) continue;
       }
       batch_.push_back(std::move(event));

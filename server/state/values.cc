@@ -96,6 +96,22 @@ bool AppendNumber(uint32_t number, Bytes payload, const ValueFormat& format, std
   return true;
 }
 
+// Adds `more` to the field `number`, a message, or appends it if there is none. In one piece: not
+// every decoder puts pieces together.
+void AddToMessage(uint32_t number, std::string_view more, std::string& out) {
+  std::string joined(more);
+  WireReader reader(out);
+  WireField field;
+  while (reader.Next(field)) {
+    if (field.number != number) continue;
+    joined.insert(0, field.value);
+    const auto start = static_cast<size_t>(field.whole.data() - out.data());
+    out.erase(start, field.whole.size());
+    break;
+  }
+  AppendBytesField(number, joined, out);
+}
+
 bool AppendValue(uint32_t number, Bytes payload, const ValueFormat& format,
                  const netlink::LinkRuleSet* nested, netlink::DecodeTally& tally, std::string& out);
 
@@ -161,7 +177,7 @@ bool AppendValue(uint32_t number, Bytes payload, const ValueFormat& format,
       std::string message;
       SeenAttributes seen;
       if (nested != nullptr) AppendValues(payload, *nested, seen, tally, message);
-      AppendBytesField(number, message, out);
+      AddToMessage(number, message, out);
       return true;
     }
     case Shape::kList:
