@@ -165,7 +165,7 @@ TEST_F(EthtoolValuesTest, ADriverThatTellsNothingHasNone) {
   values_.Start();
   const LiveValues::Result result = Read({.ethtool = true}, {Link(1), Link(2)});
   ASSERT_TRUE(result.ok()) << result.status();
-  const pb::EthtoolSettings& settings = Parse((*result)->Find(1)).ethtool();
+  const pb::EthtoolSettings settings = Parse((*result)->Find(1)).ethtool();
   EXPECT_TRUE(settings.autonegotiation());
   EXPECT_EQ(settings.port(), pb::ETHTOOL_PORT_NONE);
   EXPECT_EQ(settings.port_raw(), 0xefU);
